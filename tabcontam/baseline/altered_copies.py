@@ -1,7 +1,7 @@
-"""Laws between a row's cells as evidence of an altered row: how much more often they hold in rows than in copies.
+"""Laws between cells as evidence of an altered row: how much more often laws hold in rows than in altered copies.
 
-Laws are learned in both directions: the altered cell may follow from the others, and another cell may follow from it
-together with others.
+Laws are learned in two directions: they predict the altered cell from other cells, and other cells from the altered
+one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,20 +25,20 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True, eq=False)
 class AlterationHint:
-    """The probability that a law gives to a cell of each row (`true`), and to that of its altered copy (`false`)."""
+    """The probability that a law gives to one cell of each row (`true`) and of its altered copy (`false`)."""
 
     true: Floats
     false: Floats
 
     @property
     def more(self) -> float:
-        """The mean probability in the rows less that in their copies."""
+        """The mean probability in the rows, minus the mean probability in their copies."""
         return float(self.true.mean() - self.false.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class AlteredCopies:
-    """Rows, and altered copies of them in which one column has other cells: those of `copied`, a cell a row."""
+    """Rows, and copies of them that differ in one column: `copied` are the copies' cells of this column."""
 
     table: Table
     column: str
@@ -47,7 +47,7 @@ class AlteredCopies:
 
     @cached_property
     def columns(self) -> dict[str, Column]:
-        """Each column, with the cells of the rows as they are before those of their copies."""
+        """The columns by name. Each has the cells of the rows, followed by the cells of their copies."""
         found = {}
         for name in sorted(self.table.columns):
             cells = self.table.column(name)
@@ -57,7 +57,7 @@ class AlteredCopies:
 
     @cached_property
     def laws(self) -> list[tuple[str, AlterationHint]]:
-        """The laws that hold more often in rows than in their copies, each after the column that it predicts."""
+        """The laws that hold more often in rows than in copies, each with the column that it predicts."""
         target, others = self.columns[self.column], [one for name, one in self.columns.items() if name != self.column]
         related = informative(target, others, np.arange(len(self.rows))[:LAW_SAMPLE_ROWS], MOST_REVERSED_COLUMNS)
         found = []
@@ -67,7 +67,10 @@ class AlteredCopies:
         return found
 
     def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
-        """Return how well each law predicts a column from the others; with `most`, in so many held-out rows."""
+        """Return how well each law predicts the cells of column `name` from other columns.
+
+        It is tested on `most` held-out rows and their copies, or on all rows if `most` is None.
+        """
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)
@@ -83,13 +86,13 @@ class AlteredCopies:
 
 
 def revealing_column(copies: AlteredCopies) -> str | None:
-    """Return the column by which a law reveals that a row is altered; None if none does.
+    """Return the column that a law predicts clearly better in rows than in their copies; None if there is none.
 
-    It is the altered column if it follows from the others, or another one that follows from it.
+    It is either the altered column or a column that the law predicts from it.
     """
     return next((name for name, hint in copies.laws if hint.more >= LEAST_REVEALING_EXCESS), None)
 
 
 def revealing_column_of(table: Table, name: str, altered: Mapping[int, str]) -> str | None:
-    """Return the column by which a law reveals that cells of a column, by row, have these other texts, or None."""
+    """Return `revealing_column` after cells of column `name` are replaced; `altered` maps rows to new texts."""
     return revealing_column(AlteredCopies(table, name, [*altered], [*altered.values()]))

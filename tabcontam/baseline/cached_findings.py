@@ -31,15 +31,15 @@ SHIPPED = files("tabcontam.baseline") / "shipped"  # an archive for each table: 
 
 
 class WorkSharing(Protocol):
-    """The division of work among processes that need the same findings: the first to begin one computes it.
+    """The division of work among processes that need equal findings: the first process to begin a finding computes it.
 
-    `backwards` means that this process works from the end: of several findings in a row it begins with the last.
+    If `backwards`, this process works from the end: it begins with the last of several findings.
     """
 
     backwards: bool
 
     def begin(self, name: str) -> bool:
-        """Return whether this process must compute the finding; if not, another process has stored it by now."""
+        """Return whether this process must compute the finding. If not, another process has stored it."""
 
     def end(self, name: str) -> None:
         """Notify the other processes that the finding can be read, or that this process could not compute it."""
@@ -48,7 +48,7 @@ class WorkSharing(Protocol):
 _SHARING: ContextVar[WorkSharing | None] = ContextVar("sharing", default=None)
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
 LEFT_OUT, FINDING = "left out", "finding"  # the parts of a file whose finding lacks a predictor
-NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # of a table's folder, and of a file with a finding
+NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # folder of a table / file of a finding
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -61,17 +61,17 @@ def cached_finding(
 ) -> Finding:
     """Return the result of `find` about a table, or the cached result of an earlier run.
 
-    `question` is JSON with all that the finding depends on besides the table's title and cells and the rows of known
-    files, a version of the method included. `write` makes JSON of a finding; `read` restores the finding from that
-    JSON, and raises an error for anything else: then the file is damaged or not ours, and is replaced. A folder that
-    cannot be written is ignored. Rows are named by their `ranks`, since another file may list the same rows in another
-    order. Findings for the tables that a run takes by default come with the package and are read from there.
+    The finding may depend on the table's title and cells and on the rows of known files. `question` is JSON with
+    everything else that it depends on, including a version of the method. `write` turns a finding into JSON. `read`
+    turns this JSON into the finding and raises an error for any other JSON: such a file is damaged or foreign, and is
+    replaced. A folder that cannot be written is ignored. Findings refer to rows by their `ranks`, since another file
+    may list equal rows in another order. Findings for the tables that a run uses by default are part of the package.
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
     file_name, folder = _file_name(table, question, list(libraries().values())), folder_of(table)
     if (together := _COLLECTED.get()) is not None:
-        name = f"{_folder_name(table)}/{file_name}"  # a twin of the table has the same question
+        name = f"{_folder_name(table)}/{file_name}"  # with the folder: a twin of the table has an equal file name
         if name in together:
             return _read(table, together[name], read)
         found, failed = _computed(table, find)
@@ -100,18 +100,18 @@ def cached_finding(
 
 
 def _computed(table: Table, find: Callable[[], Finding]) -> tuple[Finding, list[str]]:
-    """Return the finding, and the predictors that failed on the way."""
+    """Return the finding, and the predictors that failed while it was computed."""
     with one_thread(), recording(table) as failed:
         return find(), failed
 
 
 def _text(written: object, failed: Sequence[str]) -> str:
-    """Return the text of a finding's file; it also names predictors that failed, for later runs."""
+    """Return the text of a finding's file. It also names the predictors that failed."""
     return json.dumps({LEFT_OUT: failed, FINDING: written} if failed else written)
 
 
 def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
-    """Return the finding of a file's text; the predictors that failed when it was made are recorded again."""
+    """Return the finding in a file's text. Predictors that failed when it was computed are recorded again."""
     stored = json.loads(text, parse_constant=_no_number)
     if not (isinstance(stored, dict) and stored.keys() == {LEFT_OUT, FINDING}):
         return read(stored)
@@ -123,12 +123,12 @@ def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Fi
 
 
 def is_shipped(table: Table) -> bool:
-    """Return whether findings about a table come with the package."""
+    """Return whether findings about a table are part of the package."""
     return bool(_shipped(table))
 
 
 def _shipped(table: Table) -> Mapping[str, bytes]:
-    """Return the findings that come with the package, by file name, which does not depend on library versions."""
+    """Return the package's findings about a table, by file name, which is independent of library versions."""
 
     def find() -> Mapping[str, bytes]:
         archive = SHIPPED / f"{_folder_name(table)}.zip"
@@ -157,13 +157,13 @@ def share_findings(sharing: WorkSharing) -> Iterator[None]:
 
 
 def working_order(count: int) -> Sequence[int]:
-    """Return the places of `count` findings in a row, in the order in which this process requests them."""
+    """Return the indices of `count` findings in the order in which this process computes them."""
     sharing = _SHARING.get()
     return range(count)[:: -1 if sharing and sharing.backwards else 1]
 
 
 def ranks(table: Table) -> dict[int, int]:
-    """Return each row's place among the rows sorted by content, by its place in the file."""
+    """Return for each row, by its place in the file, its place when rows are sorted by content."""
     return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
 
 
@@ -174,9 +174,8 @@ def order_digest(table: Table) -> str:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute in one thread: sums do not depend on the number of processors, and threads do not wait for each other.
-
-    The limit holds only for libraries that are loaded when it is set, so all libraries that compute are loaded here.
+    """Compute in one thread: sums then do not depend on the number of processors, and threads do not wait for each
+    other. The limit applies only to libraries that are already loaded, so all computing libraries are loaded first.
     """
     with _computing_libraries().limit(limits=1):
         yield
@@ -184,14 +183,14 @@ def one_thread() -> Iterator[None]:
 
 @cache
 def _computing_libraries() -> "ThreadpoolController":
-    import sklearn.ensemble  # noqa: F401 - with it come its own OpenMP and the BLAS of numpy and of scipy
+    import sklearn.ensemble  # noqa: F401 - loads OpenMP, and the BLAS of numpy and scipy
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def folder_of(table: Table) -> Path | None:
-    """Return the folder of a table's cached findings; None if this user's home is unknown."""
+    """Return the folder of a table's cached findings; None if the user's home is unknown."""
     try:
         return cache_folder().parent / "guesses" / _folder_name(table)
     except RuntimeError:
@@ -204,7 +203,7 @@ def _folder_name(table: Table) -> str:
 
 @contextmanager
 def collect_findings() -> Iterator[dict[str, str]]:
-    """Collect the findings about tables in this context as file texts by folder and name, instead of writing files."""
+    """Collect the texts of findings in this context, by folder and file name, instead of writing files."""
     found: dict[str, str] = {}
     token = _COLLECTED.set(found)
     try:
@@ -216,7 +215,7 @@ def collect_findings() -> Iterator[dict[str, str]]:
 def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
     """Store the findings that another machine collected while it prepared a table, and return the files' paths.
 
-    Raises `ValueError` if a name or text is no finding's: no file is written under a name that the cache does not use.
+    Raises `ValueError` for a name that the cache does not use, or a text that is not JSON: then nothing is written.
     """
     for name, text in findings.items():
         if not NAME.fullmatch(name):
@@ -226,7 +225,7 @@ def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
     if folder is None:
         return []
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)  # also if it has no findings: it is prepared once
+        folder.mkdir(parents=True, exist_ok=True)  # even without findings: the folder shows that the table is prepared
     for name, text in findings.items():
         _store(folder.parent / name, text)
     return [str(folder.parent / name) for name in findings]
@@ -234,7 +233,7 @@ def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
 
 @cache
 def libraries() -> dict[str, str]:
-    """Return the versions of the libraries that compute: another version may give another result."""
+    """Return the versions of the libraries that compute: other versions may give other results."""
     return {name: version(name) for name in ("numpy", "scikit-learn", "scipy")}
 
 
@@ -243,7 +242,7 @@ def _no_number(name: str) -> float:
 
 
 def _store(path: Path, text: str) -> None:
-    """Write the whole file or none of it."""
+    """Write the file completely or not at all."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=path.parent)  # readable by this user alone

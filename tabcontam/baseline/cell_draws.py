@@ -1,8 +1,8 @@
-"""Cells drawn from the baseline: values that could stand in a row, as often as the baseline expects them there.
+"""Cells drawn from the baseline: values that could be in a row, as often as the baseline expects them there.
 
-As far as the baseline is right about a row, only a model that remembers the row can distinguish its cell from the drawn
-ones: all come from one distribution. A model that knows every cell of the column but not its row, as after reading a
-shuffled copy of the table, a list of its values or its other rows, expects this distribution.
+If the baseline is right about a row, its cell and the drawn cells come from one distribution: only a model that
+remembers the row can distinguish them. A model that knows the column's cells but not their rows, for example from a
+shuffled copy of the table, expects this distribution.
 """
 
 from collections import Counter
@@ -28,28 +28,28 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.table import Table
 
-POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # to which chances are raised, to be as sure as possible
+POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # powers of the chances that are tried to make them surer
 
 
 @dataclass(frozen=True)
 class CellDraws:
-    """The draws for one cell: how often each value was drawn, as the table writes it.
+    """The draws for one cell: how often each value was drawn, spelled as in the table.
 
-    `near` are the cells of the rows that are most like this one in all other features, nearest first; they are no
-    draws, and only show in which direction a model leans that predicts in its own way.
+    `near` are the cells of the rows that share most other cells with this row, nearest first. They are no draws: they
+    show which values a model prefers that predicts from similar rows.
     """
 
     times: Mapping[str, int]
     near: tuple[str, ...]
 
 
-# dealt: version of the dealing: cached draws of other versions are not used
+# dealt: version of the method; cached draws of other versions are not used
 def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, dealt: int = 4) -> dict[int, CellDraws]:
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
-    All cells of these rows are dealt out again, each to a row whose other cells make it likely, by predictors that
-    learned from other rows: the draws of all rows together hold what the column holds. Rows whose cell is missing are
-    left out. The same rows of a table have the same draws. The result is empty for a table of too few rows.
+    All cells of these rows are distributed among the rows again: predictors that learned from other rows decide which
+    are likely. So over all rows, each value has its share of the cells. Rows with a missing cell are left out. Repeated
+    calls return equal draws. The result is empty if the table has too few rows.
     """
     if not rows:
         return {}
@@ -94,16 +94,16 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
     for row, of_row in zip(present_rows, shares, strict=True):
         rng = seeded(table, "draws", feature, *table.rows[row])
         taken = Counter(rng.choices(values, cum_weights=list(accumulate(of_row)), k=count))
-        written = one.texts | {one.keys[row]: str(one.cells[row])}  # an equal value is written in its own way
+        written = one.texts | {one.keys[row]: str(one.cells[row])}  # the true value keeps its own spelling
         found[row] = CellDraws({written[key]: taken[key] for key in sorted(taken)}, tuple(near[row]))
     return found
 
 
 def _alike(chances: Floats, once: Bools) -> Floats:
-    """Return the chances, in each row with the mean for all values that only one row holds.
+    """Return the chances, with each row's mean chance for all values that only one row has (`once`).
 
-    The predictor of a row has seen such values in its training rows, but never the row's own. Without the mean, a lower
-    chance would reveal the row's value, which only the baseline can notice.
+    The predictor of a row has learned such values from other rows, but never the row's own value. Without the mean, a
+    lower chance would reveal the row's value.
     """
     if once.any():
         chances[:, once] = chances[:, once].mean(axis=1, keepdims=True)
@@ -111,17 +111,17 @@ def _alike(chances: Floats, once: Bools) -> Floats:
 
 
 def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
-    """Return the mean of several predictors' chances, a line a row, weighed by how likely each makes the own values."""
+    """Return the weighted mean of predictors' chances; the weights maximise the likelihood of the rows' own values."""
     each = [one / one.sum(axis=1, keepdims=True) for one in likely]
     weights = mixing_weights(np.column_stack([one[np.arange(len(own)), own] for one in each]))
     return np.asarray(sum(weight * one for weight, one in zip(weights, each, strict=True)))
 
 
 def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
-    """Return the chances of cells dealt out as surely as possible: a mixture is less sure than its parts.
+    """Return the chances of cells that are distributed as surely as possible: a mixture is less sure than its parts.
 
-    The mixture is raised to the power that makes the own cells likeliest. The power rises further as long as these
-    chances put the own cells into the likelier half of the draws: that much can be known without reading a row.
+    The mixture is raised to the power that makes the own cells likeliest. The power rises further while the own cells
+    are in the likelier half of the draws: a model can predict that much without having read a row.
     """
     rows = np.arange(len(own))
     best, most = mixed, -np.inf
@@ -137,7 +137,7 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
 def _given_away(shares: Floats, own: Ints) -> bool:
     """Return whether the own cells are, within a standard error, in the likelier half of their draws.
 
-    Rows for which nearly all draws are one value are no evidence, and are ignored.
+    Rows in which one value has nearly all draws are ignored.
     """
     open_rows = shares.max(axis=1) <= MOST_EQUAL_DRAWS
     shares, own = shares[open_rows], own[open_rows]
@@ -150,10 +150,9 @@ def _given_away(shares: Floats, own: Ints) -> bool:
 
 
 def _dealt(likely: Floats, counts: Floats) -> Floats:
-    """Return the chance of each value in each row, a line a row, if the column's cells are dealt out to its rows.
-
-    The chances of a row add up to 1, and those of a value to its number in the column; otherwise they are as `likely`
-    as the baseline's (iterative proportional fitting, Deming and Stephan 1940).
+    """Return the chance of each value in each row, one line per row, if the column's cells are distributed among its
+    rows. Each row's chances sum to 1, and each value's chances to its count in the column. Apart from these sums they
+    are proportional to `likely` (iterative proportional fitting, Deming and Stephan 1940).
     """
     shares = likely.copy()
     for _ in range(DRAW_FITTING_ROUNDS):
@@ -163,7 +162,7 @@ def _dealt(likely: Floats, counts: Floats) -> Floats:
 
 
 def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
-    """Return, for each row, this feature's cells in the rows that share most other cells with it, nearest first."""
+    """Return for each row this feature's cells in the rows that share most other cells with it, nearest first."""
     others = [column_of(table, name).binned for name in table.columns if name != feature]
     one, count = column_of(table, feature), len(table.rows)
     present = np.array([key != MISSING for key in one.keys[:count]])

@@ -1,7 +1,7 @@
-"""Pieces of cells that may be informative together with another cell: the day of a moment, a code's first letter.
+"""Pieces of cells that may predict a hidden cell together with another cell: a day, or the first letter of a code.
 
-A day and a currency have a rate of exchange, a year and a country a population, the first letter of a code and a size a
-price; no piece alone determines it, and no two whole cells do.
+A day and a currency determine an exchange rate, a year and a country a population. Neither the piece alone nor two
+whole cells determine them.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ LAST = (1, 2)
 
 @cached_by_column
 def parts(one: Column) -> tuple[Column, ...]:
-    """Return the pieces of a column's cells that several rows share: of dates, of texts, and of codes of one length."""
+    """Return the pieces of a column's dates, texts, or codes of one length that several rows share."""
     if one.distinct <= MOST_UNSPLIT_VALUES:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)

@@ -1,9 +1,9 @@
 """The baseline's prediction of a hidden cell: the probability of each value.
 
-The baseline stands for any model that does not remember the row: it knows the schema, the other rows of the table and
-all that the prompt shows, but not the queried row. Its probabilities are the null model of the row tests: the answers
-of the model stay as they are, and the hidden cells are drawn from these probabilities again and again. A model that is
-right no more often than that has shown no memory of the row.
+The baseline represents any model that does not remember the row. It knows the schema, the other rows of the table and
+all that the prompt shows, but not the queried row. Its probabilities are the null model of the row tests: the model's
+answers are fixed, and the hidden cells are drawn from these probabilities. A model that is right no more often than
+under this null model has shown no memory of the row.
 """
 
 from collections import Counter
@@ -23,16 +23,16 @@ from tabcontam.tables.table import Cell
 class CellPrediction:
     """The probability of each value of a hidden cell."""
 
-    values: Mapping[str, float]  # the likely values, as the table writes them, each with its probability
-    rest: float  # no other value is more probable than this
+    values: Mapping[str, float]  # the probability of each likely value, spelled as in the table
+    rest: float  # upper bound of the probability of each other value
     missing: float = 0.0  # the probability that the cell is empty
-    coarser: tuple[RoundedPrediction, ...] = ()  # the probabilities of the number with fewer digits, one fewer first
-    silent: str | None = None  # the answer of a silent predictor, which learned from all other rows
+    coarser: tuple[RoundedPrediction, ...] = ()  # probabilities of the number with one digit fewer, two fewer, ...
+    silent: str | None = None  # answer of the silent predictor, which learned from all other rows
 
     @cached_property
     def _keys(self) -> dict[str, float]:
         keys = dict(zip(map(value_key, self.values), self.values.values(), strict=True))
-        if len(keys) < len(self.values):  # two ways to write one value
+        if len(keys) < len(self.values):  # two spellings of one value
             keys = dict.fromkeys(keys, 0.0)
             for value, probability in self.values.items():
                 keys[value_key(value)] += probability
@@ -40,7 +40,7 @@ class CellPrediction:
 
     @classmethod
     def read(cls, stored: Any) -> "CellPrediction":
-        """Return the prediction that `fields` wrote. Raises an error for anything else."""
+        """Return the prediction from the JSON of `fields`. Raises an error for any other JSON."""
         values, rest, missing, silent = stored["values"], stored["rest"], stored["missing"], stored.get("silent")
         chances = (rest, missing, *values.values())
         if min(chances) < 0 or max(chances) > 1:
@@ -59,11 +59,11 @@ class CellPrediction:
         return fields if self.silent is None else fields | {"silent": self.silent}
 
     def chance_of(self, answer: str) -> float:
-        """Return the probability that the hidden cell holds this answer, or an upper bound if it is not listed."""
+        """Return the probability that this answer is the hidden cell's value, or an upper bound if it is not listed."""
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
     def chances(self, answer: str) -> tuple[float, ...]:
-        """Return the probabilities that the cell is this answer, in all digits and in one and two fewer if possible."""
+        """Return the probability that the answer is right in all digits, then in one and two fewer if possible."""
         found = [min(1.0, self.chance_of(answer))]
         for key, one in zip(self._rounded(answer), self.coarser, strict=True):
             chance = one.rest if key is None else max(one.values.get(key, 0.0), one.rest)
@@ -71,7 +71,10 @@ class CellPrediction:
         return tuple(found)
 
     def precision(self, answer: str, truth: str) -> int | None:
-        """Return in how many fewer digits an answer is the true value, as a place in `chances`; None if in none."""
+        """Return the index in `chances` of the finest precision at which the answer equals the truth.
+
+        It is 0 for all digits and 1 for one digit fewer; None if they differ at every precision.
+        """
         if same_value(answer, truth):
             return 0
         pairs = zip(self._rounded(answer), self._rounded(truth), strict=True)
@@ -81,7 +84,7 @@ class CellPrediction:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
 
     def sure(self, answer: str) -> "CellPrediction":
-        """Return the prediction with chance 1 for this answer, in fewer digits too; others keep their chances."""
+        """Return the prediction with probability 1 for this answer at every precision, others unchanged."""
         key = value_key(answer)
         others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
         rounded = zip(self.coarser, self._rounded(answer), strict=True)
@@ -97,17 +100,17 @@ class CellPrediction:
 
     @property
     def surest(self) -> float:
-        """The probability of the likeliest value."""
+        """The probability of the likeliest value, or `rest` if no value is listed."""
         return max(self._keys.values(), default=self.rest)
 
 
 def bits(chance: float) -> float:
-    """Return the bits of knowledge in naming a cell's value: -log2 of the baseline's probability of it."""
+    """Return the surprisal of a right answer in bits: -log2 of the baseline's probability `chance`."""
     return -log2(chance)
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
-    """Return the prediction of one more cell of a column of n cells by frequency; a new value has 1 / (n + 1)."""
+    """Return the prediction of one more cell by the frequencies of n cells. A new value has 1 / (n + 1)."""
     marks = set(missing)
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)

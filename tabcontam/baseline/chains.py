@@ -1,4 +1,4 @@
-"""A chain of hidden features: each is predicted in turn, given the shown cells and the hidden ones before it."""
+"""A chain of hidden features: each is predicted from the shown cells and the hidden features before it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ SMALL = (300, 60)  # rows and shown columns
 
 @dataclass(frozen=True, eq=False)
 class FeatureChain:
-    """The predictions of a chain, made for one feature at a time: no feature's predictions need another's.
+    """The predictions of a chain.
 
-    `missing` are the marks that count as missing besides None. The training rows are taken in this `order`, by default
-    the table's: with an order drawn by content, the table's order does not matter. `near` are the shown features by
-    which all rows of the table are compared, not only those that the baseline is fitted on; by default all of them.
-    Every fit learns from the `known` rows, and no predictor is weighed by them.
+    Each feature is predicted separately, without the predictions of the others. `missing` are marks of missing cells
+    besides None. The training rows are used in this `order`, by default the table's order. Similar rows are searched in
+    the whole table, not only in the fitted rows: they are compared by the shown features in `near`, by default all
+    shown features. Every fit learns from the `known` rows, but they do not affect predictor weights.
     """
 
     columns: Mapping[str, Sequence[Cell] | Column]
@@ -41,7 +41,7 @@ class FeatureChain:
     known: Collection[int] = ()
 
     def predictions(self, place: int) -> list[CellPrediction]:
-        """Return each row's prediction of the hidden feature at this place, without the silent predictor's answer."""
+        """Return each row's prediction of the feature at index `place`, without the silent predictor's answer."""
         if self._sampled is not None:
             return self._sampled.mixture(place).predictions()
         cells = self._whole[self.asked[place]].cells
@@ -49,15 +49,15 @@ class FeatureChain:
         return [marginal(of_others, self.missing) for of_others in others]
 
     def chances(self, place: int) -> list[ValueChances] | None:
-        """Return how likely each value of the hidden feature is in each row (`Mixture.chances`); None for few rows."""
+        """Return each row's probability of each value of the feature at index `place`; None for few rows."""
         return None if self._sampled is None else self._sampled.mixture(place).chances()
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
-        """Return each number predictor's probabilities of these values of the feature in each row (`densities`)."""
+        """Return each number predictor's probabilities of these `values` in each row (see `densities`)."""
         return [] if self._sampled is None else self._sampled.densities(place, values)
 
     def silent(self) -> list[dict[int, str]]:
-        """Return the silent predictor's answers for each hidden feature, by row."""
+        """Return the silent predictor's answers by row, one dict for each hidden feature."""
         return [{} for _ in self.asked] if self._sampled is None else self._sampled.silent()
 
     @cached_property
@@ -71,21 +71,21 @@ class FeatureChain:
 
     @cached_property
     def _sampled(self) -> "_SampledChain | None":
-        """The fitted chain in the rows that are learned from; None if they are too few."""
+        """The fitted chain on a sample of rows; None if there are too few rows."""
         sample = sample_of(self._drawn, self.rows, frozenset(self.known))
         return None if sample is None else _SampledChain(self, self._whole, sample)
 
 
 @dataclass(frozen=True, eq=False)
 class _SampledChain:
-    """A chain whose columns are fitted in the rows of a sample."""
+    """A chain that is fitted on a sample of rows."""
 
     chain: FeatureChain
     whole: Mapping[str, Column]
     sample: RowSample
 
     def mixture(self, place: int) -> Mixture:
-        """Return the mixture of predictors of the hidden feature at this place in each row."""
+        """Return the mixture of predictors of the hidden feature at index `place`."""
         name, given = self.chain.asked[place], [*self._visible, *self.chain.asked[:place]]
         target, sample = self._taken[name], self.sample
         laws = _laws(target, self._given(visible_features(name, given, self.chain.near)), sample)
@@ -97,25 +97,25 @@ class _SampledChain:
         return mixture_of(target, self._given(given), sample, self._wanted, view, laws, self._like)
 
     def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
-        """Return the values of the row that differs in the fewest shown cells."""
+        """Return predictions from the row that differs in the fewest shown cells."""
         return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
-        """Return each number predictor's probabilities of these values of the hidden feature in each row."""
+        """Return each number predictor's probabilities of these `values` of the hidden feature in each row."""
         given = self._given([*self._visible, *self.chain.asked[:place]])
         target = self._taken[self.chain.asked[place]]
         predict = partial(densities, target, given, self.sample.fits, self._wanted, values)
         return attempt(f"densities of {target.name}", predict, [])
 
     def silent(self) -> list[dict[int, str]]:
-        """Return the silent predictor's answers for each hidden feature, by row."""
+        """Return the silent predictor's answers by row, one dict for each hidden feature."""
         nothing: list[dict[int, str]] = [{} for _ in self.chain.asked]
         named = f"trees of {' and '.join(self.chain.asked)}"
         return attempt(named, lambda: self._everywhere.silent(self.chain.asked, self._close), nothing)
 
     @cached_property
     def _taken(self) -> dict[str, Column]:
-        """The columns in the rows of the sample."""
+        """The columns, restricted to the rows of the sample."""
         return {name: one.sampled(self.sample.rows) for name, one in self.whole.items()}
 
     @cached_property
@@ -137,32 +137,32 @@ class _SampledChain:
 
     @cached_property
     def _apart(self) -> Counts | None:
-        """The number of shown cells in which each two rows differ; None if rows are not compared."""
+        """The number of shown cells in which two rows differ, for all pairs of rows; None if rows are not compared."""
         if self.chain.near is not None or self._everywhere.large:
             return None
         return apart([self._taken[name] for name in self._close], len(self.sample.rows))
 
     @cached_property
     def _like(self) -> Bools:
-        """The rows in which predictors are weighed."""
+        """A mask of the rows on which predictors are weighted."""
         return alike(self._apart, self._wanted)
 
     def _given(self, names: Sequence[str]) -> list[Column]:
-        """Return the columns that predictors see of these features."""
+        """Return these features' columns and the columns derived from them."""
         return sorted((one for name in names for one in derived(self._taken[name])), key=lambda one: one.name)
 
 
 def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
     """Return each fit's predictions by laws, which are learned from all shown columns.
 
-    Learning laws takes longer than fitting a predictor, and laws have few constants. So they are not learned again for
-    each fold: the laws for one part of a small table's folds are learned from the other parts.
+    Learning laws is slow, and laws have few constants. So laws are not learned anew for each fold: a small table's
+    folds are divided into parts, and the laws for one part are learned from the other parts.
     """
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]
     laws: list[dict[str, LawPredictions]] = []
     count = LAW_PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
-    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
+    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # known rows, with group -1, are in no part
     found: dict[int, dict[str, LawPredictions]] = {}
     for _, places in sample.fits:
         part = int(parts[places[0]])

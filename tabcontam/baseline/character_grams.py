@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 SIZES = (2, 3, 4)  # characters of a gram
-STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # grams overlap, so together they are less sure
+STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # weights of a text, mostly below 1, since grams overlap
 
 
 def by_characters(fit: Fit) -> Floats | None:
     """Return naive Bayes probabilities of the frequent values by character n-grams of shown texts, or None.
 
-    The result has a row of probabilities over the fit's keys for each predicted row; it is None if there is nothing to
-    learn. How strongly the grams of each text count is found in training rows that were held out: uninformative texts
-    have no weight.
+    The result has one line per predicted row and one column per key of the fit. It is None if no text helps. Each text
+    has a weight, found on held-out training rows: uninformative texts have weight 0.
     """
     texts = sorted(
         (one for one in fit.shown if one.numbers is None and one.distinct > MOST_CLASS_VALUES),
@@ -57,7 +56,7 @@ def by_characters(fit: Fit) -> Floats | None:
 
 
 def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """Return, for each gram and class, the log of how much more frequent it is in rows of this class than in all."""
+    """Return for each gram and class the log of its frequency in the class divided by that in all rows."""
     members = np.zeros((count, len(labels)))
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
@@ -68,7 +67,7 @@ def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
 
 
 def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """Return the evidence of each row's grams on its class, learned from the rows of other folds."""
+    """Return the evidence of each row's grams for each class, learned from the rows of other folds."""
     folds = np.arange(len(labels)) % GRAM_FOLDS
     found = np.zeros((len(labels), count))
     for fold in range(GRAM_FOLDS):
@@ -89,7 +88,7 @@ def _shares(scores: Floats) -> Floats:
 
 @cached_by_column
 def _grams(one: Column) -> "csr_matrix":
-    """Return which grams are in each row's text, by hash; every word has spaces around it."""
+    """Return a sparse matrix, rows by gram hashes: 1 if the row's text, with spaces around words, has the gram."""
     from scipy.sparse import csr_matrix
 
     texts = [
@@ -107,7 +106,7 @@ def _grams(one: Column) -> "csr_matrix":
         hashed = np.full(last, size, dtype=np.int64)
         for offset in range(size):
             hashed = (hashed * 1_000_003 + letters[offset : last + offset]) % (2**31 - 1)
-        within = rows[:last] == rows[size - 1 :]  # no gram reaches into the next text
+        within = rows[:last] == rows[size - 1 :]  # no gram spans two texts
         places.append(rows[:last][within])
         buckets.append(hashed[within] % GRAM_HASHES)
     row, column = (np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64) for parts in (places, buckets))

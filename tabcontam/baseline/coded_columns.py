@@ -38,23 +38,23 @@ Fact = TypeVar("Fact")
 MISSING = ""  # the key of a missing cell
 DIGITS = re.compile(r"\d{1,15}")
 WORD = re.compile(r"[^\W_]+")
-CODE = (5, 32)  # characters of a code, all of one length, whose beginnings become columns
+CODE = (5, 32)  # least and most characters of codes with beginnings that become columns
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column: by key (equal values have one), by code (0 is missing), and as numbers if possible."""
+    """The cells of one column, also as keys (equal values have equal keys), codes (0 is missing) and numbers."""
 
     name: str
     cells: tuple[Cell, ...]
     keys: tuple[str, ...]
 
     def in_rows(self, rows: Sequence[int]) -> "Column":
-        """Return this column in these rows alone."""
+        """Return this column, restricted to these rows."""
         return Column(self.name, tuple(map(self.cells.__getitem__, rows)), tuple(map(self.keys.__getitem__, rows)))
 
     def sampled(self, rows: tuple[int, ...]) -> "Column":
-        """Return this column in these rows alone; one and the same object for the two latest samples."""
+        """Return this column, restricted to these rows. The results for the two latest samples are cached."""
         samples: dict[tuple[int, ...], Column] = cached_fact(self, "samples", dict)
         found = samples.pop(rows, None) or self.in_rows(rows)
         samples[rows] = found
@@ -68,14 +68,14 @@ class Column:
         return {}
 
     def later(self, name: str, by: int) -> "Column":
-        """Return a column, with this name, of the cells that are `by` rows before; the first rows have none."""
+        """Return a column `name` with the cells `by` rows earlier. The first `by` rows are missing."""
         return Column(name, (None,) * by + self.cells[:-by], (MISSING,) * by + self.keys[:-by])
 
     @cached_property
     def words(self) -> "tuple[Column, ...]":
-        """The first, second and last word of many texts, as columns with more than one but fewer values than the texts.
+        """Columns of the first, second and last word of texts, with fewer distinct values than the texts have.
 
-        For codes of one length, such as plot or telephone numbers, these are the beginnings that several rows share.
+        For codes of one length, such as telephone numbers, they are beginnings that several rows share.
         """
         if self.distinct <= MOST_UNSPLIT_VALUES:
             return ()
@@ -93,7 +93,7 @@ class Column:
 
     @cached_property
     def size_of_codes(self) -> int:
-        """The number of characters of nearly all values, if these are only letters and digits; else 0."""
+        """The number of characters of nearly all values, if they are codes of one length; otherwise 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
         return size if CODE[0] <= size <= CODE[1] and count >= LEAST_CODE_SHARE * sizes.total() else 0
@@ -114,9 +114,9 @@ class Column:
 
     @cached_property
     def order_in_text(self) -> Floats | None:
-        """The numbers that may order a column of many values: its numbers, or the last number of each text.
+        """The number by which each row may be ordered: the cell itself, or the last number in its text.
 
-        One number a row, NaN where there is none; None if fewer than half of the texts have one.
+        It is NaN where a cell has no number; the result is None if more than half of the rows have none.
         """
         if self.numbers is not None:
             return self.numbers
@@ -126,21 +126,21 @@ class Column:
 
     @cached_property
     def texts(self) -> dict[str, str]:
-        """The most frequent spelling of each value."""
+        """The most frequent spelling of each value, by key."""
         counts = Counter(zip(self.keys, self.cells, strict=True))
         ordered = sorted(counts.items(), key=lambda item: (item[1], item[0][1] or ""))
         return {key: cell for (key, cell), _ in ordered if key != MISSING and cell is not None}
 
     @cached_property
     def codes(self) -> Ints:
-        """Whole numbers from 1 in the order of the keys; 0 is missing."""
+        """The code of each cell: whole numbers from 1 in the order of the keys; 0 is missing."""
         known = {key: place + 1 for place, key in enumerate(sorted(set(self.keys) - {MISSING}))}
         known[MISSING] = 0
         return np.fromiter(map(known.__getitem__, self.keys), np.int64, len(self.keys))
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The cells as numbers, NaN where missing or none; None if the column is of texts."""
+        """The cells as numbers, NaN where missing or not a number; None for a column of texts."""
         known = {key: as_number(key) for key in set(self.keys)}
         found = np.fromiter(map(known.__getitem__, self.keys), np.float64, len(self.keys))
         present = len(self.keys) - self.keys.count(MISSING)
@@ -148,18 +148,18 @@ class Column:
 
     @cached_property
     def decimals(self) -> int:
-        """The decimals that nearly all of the values need at most."""
+        """The number of decimals that suffices for nearly all values."""
         needed = sorted(_decimals(key) for key in set(self.keys) if isfinite(as_number(key)))
         return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
 
     @cached_property
     def coarser(self) -> tuple[int, ...]:
-        """The decimals to which its numbers may be rounded, one digit fewer first; none if it has few numbers."""
+        """The decimal places to which the numbers may be rounded, finest first; empty for few numbers."""
         return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
 
     @cached_property
     def ranks(self) -> Floats:
-        """The numbers by rank, from 0 to 1; NaN where missing. Texts have their codes."""
+        """The ranks of the numbers, from 0 to 1, NaN where missing. For texts, the codes."""
         if self.numbers is None:
             return self.codes.astype(np.float64)
         present = np.sort(self.numbers[np.isfinite(self.numbers)])
@@ -173,7 +173,7 @@ class Column:
 
     @cached_property
     def binned(self) -> Ints:
-        """The octile of each number, or each text's code among the most frequent ones; 0 is missing."""
+        """The octile of each number, or the code of each text among the most frequent texts; 0 is missing."""
         if self.distinct <= FEW_VALUES + 1:
             return self.codes
         if self.numbers is not None:
@@ -189,18 +189,18 @@ class Column:
 
 
 def cached_by_column(find: Callable[[Column], Fact]) -> Callable[[Column], Fact]:
-    """Return the function with its result cached for each column."""
+    """Return `find`, with its result cached for each column."""
     return lambda one: cached_fact(one, find, lambda: find(one))
 
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
-    """Return a column of these cells, in which None and the missing marks count as one value."""
+    """Return a column of these cells, in which None and the marks in `missing` are the missing value."""
     keys = {cell: MISSING if cell is None or cell in missing else value_key(cell) for cell in set(cells)}
     return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
 def of_whole_numbers(name: str, numbers: Floats) -> Column:
-    """Return a column of these whole numbers; a number that is not finite becomes a missing cell."""
+    """Return a column of these whole numbers. A number that is not finite is a missing cell."""
     different, places = np.unique(numbers, return_inverse=True)
     cells = [str(int(number)) if isfinite(number) else None for number in different.tolist()]
     keys = [MISSING if cell is None else value_key(cell) for cell in cells]
@@ -209,30 +209,30 @@ def of_whole_numbers(name: str, numbers: Floats) -> Column:
 
 
 def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
-    """Return the cells as a column, unless they already are one."""
+    """Return the cells as a column, or unchanged if they are a column."""
     return cells if isinstance(cells, Column) else column(name, cells, missing)
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns, and the first, second and last word of those with many texts, or the beginnings of codes."""
+    """Return the columns, each followed by the columns `words` of its words or beginnings of codes."""
     return [found for one in columns for found in (one, *one.words)]
 
 
 def without_words(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns without those that `with_words` adds."""
+    """Return the columns except those that `with_words` adds."""
     given = list(columns)
     names = {more.name for one in given for more in one.words}
     return [one for one in given if one.name not in names]
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
-    """Return numbers as whole counts of their last decimal; NaN becomes 0."""
+    """Return the numbers times 10 ** `decimals`, rounded to whole numbers. NaN becomes 0."""
     within = np.nan_to_num(np.clip(numbers, -LARGEST_NUMBER, LARGEST_NUMBER))
     return np.asarray(np.rint(within * 10**decimals).astype(np.int64))
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
-    """Return the edges of ranges of equally many numbers, and the step of nearly all numbers in each range."""
+    """Return the edges of ranges with equally many numbers, and the step between values in each range."""
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
     places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
     whole = scaled(numbers, decimals)
@@ -242,7 +242,7 @@ def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
 
 
 def _step(whole: Ints, otherwise: int) -> int:
-    """Return the largest round step of which 95 % of the values are multiples; `otherwise` for less than ten values."""
+    """Return the largest round step that divides 95 % of the values; `otherwise` for fewer than ten values."""
     values = np.unique(whole[whole != 0])
     if len(values) < 10:
         return otherwise
@@ -252,26 +252,26 @@ def _step(whole: Ints, otherwise: int) -> int:
 
 
 def format_number(whole: int, decimals: int) -> str:
-    """Return a whole count of the last decimal as a written number."""
+    """Return the number `whole` / 10 ** `decimals` as text."""
     return format(Decimal(whole).scaleb(-decimals), "f")
 
 
 @lru_cache(maxsize=200_000)
 def number_key(whole: int, decimals: int) -> str:
-    """Return the key of a number that is a whole count of the last decimal."""
+    """Return the key of the number `whole` / 10 ** `decimals`."""
     return value_key(format_number(whole, decimals))
 
 
 @lru_cache(maxsize=200_000)
 def _decimals(key: str) -> int:
-    """Return how many decimals the number of a key has; less than 0 if it ends in zeros."""
+    """Return the number of decimals of a key's number; negative if the number ends in zeros."""
     digits, _, exponent = key.partition("e")
     return len(digits.partition(".")[2]) - int(exponent or 0)
 
 
 @lru_cache(maxsize=200_000)
 def as_number(key: str) -> float:
-    """Return the number that a key writes; NaN if it is none, or too large."""
+    """Return the number that a key spells; NaN if it is not a number or too large."""
     try:
         number = float(key)
     except ValueError:
@@ -280,9 +280,9 @@ def as_number(key: str) -> float:
 
 
 def _number_in(key: str, text: str) -> float:
-    """Return the number that a text is, or the last whole one in it; NaN if there is none.
+    """Return the number that a text spells, or the last whole number in it; NaN if there is none.
 
-    The key comes along because it normalizes numbers.
+    `key` is the text's key, in which equal numbers have one spelling.
     """
     number = as_number(key)
     if isfinite(number):
@@ -292,13 +292,13 @@ def _number_in(key: str, text: str) -> float:
 
 
 def previous(name: str, by: int = 1) -> str:
-    """Return the name of the cell that is `by` rows before in a column."""
+    """Return the name of a column's cell `by` rows earlier."""
     return f"previous {name}" if by == 1 else f"previous {by} {name}"
 
 
-# sparse: times as many codes as cells: fewer are counted, more are sorted
+# sparse: codes per cell; below it codes are counted, above it they are sorted
 def count_codes(codes: Ints, *, sparse: int = 16) -> tuple[Ints, Ints, Ints]:
-    """Return the different codes in rising order, the count of each, and the count of each place's code."""
+    """Return the distinct codes in ascending order, the count of each, and for each place the count of its code."""
     if codes.max(initial=0) < sparse * len(codes):  # counting is faster than sorting
         counts: Ints = np.bincount(codes)
         kinds = np.flatnonzero(counts)

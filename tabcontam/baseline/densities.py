@@ -1,7 +1,8 @@
 """The likelihood of each number of a column in a row, predicted from the row's other cells.
 
-A prediction gives probabilities of single values, and says little about a number that no other row has. If all cells
-of a column are dealt out to its rows, every value is known, and the distance from the prediction is what counts.
+A prediction gives probabilities of single values, and says little about a number that occurs once. For cell draws, a
+column's cells are distributed among its rows anew: all values are known, and their distances from the prediction
+decide.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,10 @@ from tabcontam.baseline.thresholds import LEAST_NUMBER_STEP, LEAST_NUMBERS, LEAS
 def densities(
     target: Column, shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]], rows: Ints, values: Sequence[str]
 ) -> list[Floats]:
-    """Return each number predictor's chance of each value in each of the rows: a line a row that adds up to 1.
+    """Return each number predictor's chance of each of `values` in each of `rows`, one line per row that sums to 1.
 
-    Each fit learns from its first places and predicts its second ones. The errors in all `rows` but a row itself make
-    the distribution of its number. The list is empty for texts, and if fewer than 40 rows hold numbers.
+    Each fit is a pair: places to learn from and places to predict. The distribution of a row's number is made of the
+    errors in all other `rows`. The result is empty for texts, and if fewer than 40 of the rows have numbers.
     """
     listed = np.array([as_number(value) for value in values])
     if target.numbers is None or not shown or np.isfinite(target.numbers[rows]).sum() < LEAST_NUMBERS:
@@ -41,16 +42,16 @@ def densities(
 
 
 def _features(shown: Sequence[Column]) -> Floats:
-    """Return the shown columns as numbers: texts by their places in the alphabet, and by a number in them."""
+    """Return the shown columns as numbers: texts by alphabetic order, and by the last number in them."""
     found = [one.numbers if one.numbers is not None else one.codes.astype(np.float64) for one in shown]
     found += [order for one in shown if one.numbers is None and (order := one.order_in_text) is not None]
     return np.column_stack(found)
 
 
 def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Floats, Floats, bool, bool]]:
-    """Yield the column and the listed values by rank, as they are, and, if none is negative, by logarithm.
-
-    The two flags mean that least squares come before boosting, and that they use the logarithms of other columns.
+    """Yield the column and the listed values on three scales: by rank, as they are, and by logarithm if none is
+    negative. The first flag means that least squares come before boosting; the second, that they use other columns'
+    logarithms.
     """
     present = np.sort(numbers[rows][np.isfinite(numbers[rows])])
     yield _scores(present, numbers), _scores(present, listed), False, False
@@ -60,7 +61,7 @@ def _scales(numbers: Floats, rows: Ints, listed: Floats) -> Iterator[tuple[Float
 
 
 def _scores(present: Floats, numbers: Floats) -> Floats:
-    """Return the normal scores of numbers by their rank among those present."""
+    """Return the normal scores of `numbers` by their rank among `present`."""
     from scipy.special import ndtri
 
     low, high = np.searchsorted(present, numbers), np.searchsorted(present, numbers, "right")

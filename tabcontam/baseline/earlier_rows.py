@@ -1,4 +1,4 @@
-"""Predictions of a cell from rows far before it, which the baseline ignores: an equal value, or a step from it."""
+"""Predictions of a cell from earlier rows that the baseline ignores: an equal value, or a fixed step from it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tabcontam.tables.table import Table
 
 
 class LagStatistics(NamedTuple):
-    """The share of a column's cells equal to those some rows before, and the most frequent step with its share."""
+    """For pairs of rows at one distance: the share of equal cells, the most frequent step, and its share."""
 
     same: float
     step: float
@@ -23,11 +23,11 @@ class LagStatistics(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction, lags: Iterable[int]) -> CellPrediction:
-    """Return the prediction with at least the probabilities that rows so many places before the cell give.
+    """Return the prediction, with chances raised to at least those given by the rows that are `lags` places before.
 
-    For each of these distances, the cell of that row is as likely as equal cells are at this distance in the whole
-    column, and the value one step from it is as likely as the most frequent step is; each share is raised by its
-    standard error. The other values keep their chance, so the chances may add up to more than 1: all are upper bounds.
+    The value of such a row's cell gets the share of the column's cells that equal the cell at this distance before
+    them. The value one step from it gets the share of the most frequent step. Both shares are raised by their standard
+    errors. Other values keep their chances, so chances may sum to more than 1: they are upper bounds.
     """
     likely = likely_after(table, name, row, lags)
     more = {value: chance for value, chance in likely.items() if chance > prediction.chance_of(value)}
@@ -40,7 +40,7 @@ def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction,
 
 
 def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict[str, float]:
-    """Return how likely a row's cell is to equal the cells of rows `lags` before, or to be a step from them."""
+    """Return the chances that a row's cell equals the cell `lags` rows before, or is one step from it; by value."""
     one = column_of(table, name)
     raised: dict[str, float] = {}
     for lag in lags:
@@ -59,7 +59,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
 
 
 def earlier(table: Table, name: str, lag: int) -> LagStatistics:
-    """Return the shares of equal cells and steps between rows `lag` places apart, in all rows of a column."""
+    """Return the shares of equal cells and of steps between rows `lag` places apart, over all rows of a column."""
     return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
 
 
@@ -67,7 +67,7 @@ def _earlier(table: Table, name: str, lag: int) -> LagStatistics:
     import numpy as np
 
     one = column_of(table, name)
-    apart = np.array(table.rows_before[lag:]) >= lag  # whether the file has the two rows that far apart
+    apart = np.array(table.rows_before[lag:]) >= lag  # whether the two rows are that far apart in the file
     count = int(apart.sum())
     if count < 1:
         return LagStatistics(0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Predictors that failed on a table: each is left out, the others continue, and the run's report names them."""
+"""Predictors that failed on a table: each is left out, the others are used, and the run's report names them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +14,9 @@ _FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
 
 
 def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predicted) -> Predicted:
-    """Return a predictor's prediction, or `otherwise` if it raises an error of any kind.
+    """Return the result of `predict`, or `otherwise` if it raises an error of any kind.
 
-    The failure is recorded inside `recording`. Outside, the error is raised: no predictor is left out without a record.
+    Inside `recording` the failure is recorded; outside, the error is raised, so no predictor is left out silently.
     """
     failed = _FAILED.get()
     if failed is None:
@@ -32,7 +32,7 @@ def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predict
 
 @contextmanager
 def recording(table: Table) -> Iterator[list[str]]:
-    """Record the predictors of a table that fail in this context, in the yielded list and as a fact of the table."""
+    """Record the predictors of a table that fail in this context, in the yielded list and in `failures_of(table)`."""
     failed: list[str] = []
     token = _FAILED.set(failed)
     try:
@@ -43,14 +43,14 @@ def recording(table: Table) -> Iterator[list[str]]:
 
 
 def record(table: Table, failed: Sequence[str]) -> None:
-    """Record predictors that failed on a table, even in an earlier run, also for a finding that depends on this one."""
+    """Record failed predictors of a table, also in a surrounding `recording`; `failed` may be of an earlier run."""
     _failures(table).update(dict.fromkeys(failed))
     if (around := _FAILED.get()) is not None:
         around += failed
 
 
 def failures_of(table: Table) -> tuple[str, ...]:
-    """Return a line for each predictor that failed on a table so far: its name, and its error."""
+    """Return one line for each predictor that has failed on a table so far: its name and its error."""
     return tuple(_failures(table))
 
 

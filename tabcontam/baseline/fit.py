@@ -1,4 +1,4 @@
-"""The input of a predictor of hidden cells, and the output of a predictor that knows something about some rows only."""
+"""The input of a predictor of hidden cells, and the output of a predictor that predicts some rows only."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,44 +9,44 @@ from tabcontam.baseline.coded_columns import MISSING, Bools, Column, Floats, Int
 from tabcontam.baseline.rounded_numbers import chain
 from tabcontam.baseline.thresholds import CLOSE_ROW_ESCAPE, FEW_VALUES, LEAST_SPIKE_SHARE, MOST_GRID_STEPS
 
-NOVEL = "\n"  # the key of all values that no training row has; no other key holds a line break
+NOVEL = "\n"  # the key of all values that no training row has; no other key contains a line break
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The data of one fit: `train` and `predicted` are places in the columns; the target is seen in `train` alone."""
+    """The data of one fit: `train` and `predicted` are row indices. The target's cells are visible in `train` only."""
 
     target: Column
     shown: tuple[Column, ...]  # the most informative first
-    scores: tuple[float, ...]  # bits that each saves in predicting the target
+    scores: tuple[float, ...]  # bits that each column of `shown` saves in predicting the target
     train: Ints
     predicted: Ints
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The keys with a probability: missing, a new value, those seen, and those between them on the number grid."""
+        """The keys that get a probability: missing, new, seen values, and unseen values on the number grid."""
         seen = {self.target.keys[row] for row in self.train} - {MISSING}
         return (MISSING, NOVEL, *sorted(seen | set(self._grid)))
 
     @cached_property
     def place(self) -> dict[str, int]:
-        """The place of each value among the keys."""
+        """The index of each key in `keys`."""
         return {key: place for place, key in enumerate(self.keys)}
 
     @cached_property
     def codes(self) -> Ints:
-        """The place of each training row's value."""
+        """The index in `keys` of each training row's value."""
         seen = map(self.target.keys.__getitem__, self.train.tolist())
         return np.fromiter(map(self.place.__getitem__, seen), np.int64, len(self.train))
 
     @cached_property
     def counts(self) -> Floats:
-        """The count of each value."""
+        """The number of training rows of each key."""
         return np.bincount(self.codes, minlength=len(self.keys)).astype(np.float64)
 
     @cached_property
     def marginal(self) -> Floats:
-        """The frequency of each value for one more row; a new one is as likely as those seen once (Good 1953)."""
+        """The frequency of each key for one more row. New values have the frequency of values seen once (Good 1953)."""
         singletons = (self.counts == 1) & (not self.gridded)
         found = np.asarray(np.where(singletons, 0.1, self.counts) / (len(self.train) + 1))
         found[1] = 1 - found.sum()
@@ -60,18 +60,18 @@ class Fit:
 
     @cached_property
     def spikes(self) -> Bools:
-        """The mask of values so frequent in a column of many numbers that they are no part of its distribution."""
+        """A mask of keys too frequent, in a column of many numbers, to be part of the smooth distribution."""
         if self.numbers is None or (self.counts > 0).sum() <= FEW_VALUES:
             return np.zeros(len(self.keys), dtype=np.bool_)
         return np.asarray(self.counts >= max(10, LEAST_SPIKE_SHARE * len(self.train)), dtype=np.bool_)
 
     @cached_property
     def positions(self) -> Floats:
-        """The number of each key, NaN where it is none."""
+        """The number that each key spells, NaN if it is not a number."""
         return np.array([as_number(key) for key in self.keys], dtype=np.float64)
 
     def step(self, numbers: Floats) -> Floats:
-        """Return the distance to the next value of the column's own precision, around each of these numbers."""
+        """Return the distance between adjacent values of the column, near each of these numbers."""
         edges, found = self._steps
         return np.asarray(found[np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(found) - 1)])
 
@@ -97,9 +97,9 @@ class Fit:
 
     @cached_property
     def rounded(self) -> list[tuple[list[str], Ints]]:
-        """The rounded values at each coarser precision of the target, and the place of each key's among them.
+        """The rounded values at each coarser precision of the target, and for each key the index of its rounded value.
 
-        A key that is no number has the place after the last one.
+        A key that is not a number has the index after the last one.
         """
         found = []
         chains = [chain(key, self.target.coarser) for key in self.keys]
@@ -112,16 +112,16 @@ class Fit:
 
     @property
     def gridded(self) -> bool:
-        """True if the values between those seen have a probability too."""
+        """True if unseen values between seen values have probabilities too."""
         return bool(self._grid)
 
 
 @dataclass(frozen=True, eq=False)
 class CountedProbabilities:
-    """Probabilities, by predicted row and key, from other rows that are like the predicted one.
+    """Probabilities, by predicted row and key, counted in similar rows.
 
-    The fewer such rows there are, the more of the probability is `left` in that row for all other predictors. So a
-    predictor that knows a few rows well and nothing of the others counts in those few.
+    `left` is the probability that each row leaves to the other predictors: the more similar rows there are, the less.
+    So a predictor that knows only a few rows affects only these.
     """
 
     matrix: Floats
@@ -129,7 +129,7 @@ class CountedProbabilities:
 
 
 def leave_for_new_values(counts: Floats, escape: float) -> CountedProbabilities:
-    """Return frequencies; the more different values there are, the more is left for others (Witten and Bell 1991)."""
+    """Return frequencies. A row with more distinct values leaves more to other predictors (Witten and Bell 1991)."""
     left = escape * np.maximum(1, (counts > CLOSE_ROW_ESCAPE).sum(axis=1))
     total = counts.sum(axis=1)
     return CountedProbabilities(counts / (total + left)[:, None], left / (total + left))

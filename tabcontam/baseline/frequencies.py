@@ -1,4 +1,4 @@
-"""Predictors by counting: the frequency of each value, alone and next to the values of shown columns."""
+"""Predictors by counting: the frequency of each value in all rows, and in rows with equal shown cells."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,13 +9,13 @@ from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, count_
 from tabcontam.baseline.fit import CountedProbabilities, Fit, leave_for_new_values
 from tabcontam.baseline.thresholds import MOST_CLASS_VALUES, MOST_PAIRED_COLUMNS
 
-SHRINKS = (0.5, 2.0, 8.0, 32.0)  # weights, in rows, of the marginal frequencies next to a shown value's rows
+SHRINKS = (0.5, 2.0, 8.0, 32.0)  # rows that the marginal frequencies count as
 SHRUNK = np.array(SHRINKS)[:, None]
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
-    """Return the most informative shown columns, with their bits about the target by leave-one-out frequencies."""
+    """Return the `most` most informative shown columns, each with the bits that it saves about the target."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
     gains = [(one, max(left_out(codes[train], classes) for codes in codings(one)) - alone) for one in shown]
@@ -23,7 +23,7 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
 
 
 def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
-    """Return the marginal frequencies and those given the best shown column, the best pair, and a text's value."""
+    """Return frequencies in all rows, and in rows with equal cells in the best column, pair, and text."""
     dense = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))}
     counted = {}
     singles = [
@@ -53,15 +53,15 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """Return the mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks.
+    """Return the mean log2 probability of the codes `target` given the codes `given`, each row left out.
 
-    Values of the target that `counted` does not mark, by code, add nothing to it.
+    It is the best mean over `SHRINKS`. If `counted` is given, only target codes that it marks contribute.
     """
     return max(_by_shrink(given, target, counted))
 
 
 def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[float]:
-    """Return this mean for each of the shrinks; rows with the same two codes have the same probability."""
+    """Return the mean of `left_out` for each of `SHRINKS`."""
     total = len(target)
     if total < 2:
         return [0.0] * len(SHRINKS)
@@ -92,7 +92,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """Return the weight of each different value in the rest that makes the training rows likeliest, each left out."""
+    """Return the escape weight per distinct value that maximises the rows' leave-one-out likelihood."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = count_codes(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

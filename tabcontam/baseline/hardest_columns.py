@@ -1,4 +1,4 @@
-"""The choice of the columns that are hardest to predict, without a fit of the baseline: those are queried."""
+"""The choice of the columns to query: those that are hardest to predict, found without fitting the baseline."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -19,12 +19,11 @@ def least_sure_of(
     apart: bool = False,
     near: Collection[str] | None = None,
 ) -> list[str]:
-    """Return the candidates that are hardest to predict given the shown columns and those chosen before, hardest first.
+    """Return the `count` candidates that are hardest to predict, hardest first, given shown and earlier chosen columns.
 
-    A column is hard if its cells have many bits on average under simple frequencies, in at most 2,000 rows, and under
-    the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates only
-    those that vary most are examined; if all are chosen, no laws are learned. With `apart` each is queried by itself,
-    and the choice of one is independent of the others. `near` is as in `FeatureChain`.
+    A column is hard if its cells have many bits on average: under simple frequencies in at most 2,000 rows, and under
+    the laws that hold there. Missing cells have no bits. Of many candidates only the most varied are examined. If all
+    are chosen, no laws are learned. With `apart`, chosen columns do not count as shown. `near` is as in `FeatureChain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_FITTED_ROWS]
@@ -35,14 +34,14 @@ def least_sure_of(
         others = visible_features(name, sorted(set(shown) - {name}), near)
         lacking[name] = surprise(taken[name], [taken[other] for other in others])
     found: list[str] = []
-    lawful: dict[str, int] = {}  # how many were chosen when laws were last learned
+    lawful: dict[str, int] = {}  # number of chosen columns when the column's laws were last learned
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
         chosen = 0 if apart else len(found)
-        # showing more can only make a column easier to predict, so the others wait
+        # more shown columns can only make a column easier, so only the hardest column needs laws now
         if len(candidates) > count and lawful.get(best) != chosen:
             lawful[best] = chosen
-            # of earlier rows only the column's own cells: the last row's others seldom help
+            # of earlier rows, only cells of this column: other columns of the last row seldom help
             of_row = shown if near is None else set(shown) & own_lags(best)
             others = sorted({*of_row, *([] if apart else found)} - {best})
             given = [one for other in others for one in derived(taken[other])]

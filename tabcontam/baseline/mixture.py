@@ -1,8 +1,8 @@
-"""The baseline: a mixture of predictors, each fitted on other rows than those it predicts.
+"""The baseline: a mixture of predictors, each fitted on rows other than those it predicts.
 
-A large table has one fit, on rows that are never queried; a small one is cut into folds, and each fold is predicted
-from the others. Expectation and maximisation find the weight of each predictor on rows that are held out from its fit
-and were not queried with the row in question: never from an answer. Everything is deterministic.
+A large table has one fit, on rows that are never queried. A small table is divided into folds, and each fold is
+predicted from the others. Predictor weights are found by expectation and maximisation, on rows held out from the fit.
+For a queried row, rows of its own fold are not used. Answers are never used. Everything is deterministic.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ from tabcontam.baseline.view import View
 
 POWERS = (1.0, 1.1, 1.2, 1.35)
 PLACES = 9  # decimals of a stored chance
-COUNTING: Sequence[tuple[str, Callable[[View], list[LawPredictions]]]] = (  # predictors by other rows, by kind
+COUNTING: Sequence[tuple[str, Callable[[View], list[LawPredictions]]]] = (  # (kind, predictor by counting other rows)
     ("kin", same_rare_value),
     ("rate", rates),
     ("rate", rate_owners),
@@ -59,7 +59,7 @@ def mixture_of(
     laws: Sequence[Mapping[str, LawPredictions]],
     like: Bools,
 ) -> "Mixture":
-    """Return the mixture of all predictors at the wanted places, weighed in rows `like` them."""
+    """Return the mixture of all predictors at the `wanted` places, with weights from the rows marked in `like`."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
     fits = zip(sample.fits, laws, counting, strict=True)
     predicted = [_predicted(target, given, fit, {**law, **more}) for fit, law, more in fits]
@@ -70,7 +70,7 @@ def mixture_of(
         others = likelihoods.known & (sample.groups != group) & like
         weights = likelihoods.weights(others)
         mixed = _sharpened(predicted, [_mixed(one, weights) for one in predicted], others)
-        base = np.full(len(sample.rows), np.nan)  # the probability that the mixture gives to each row's real value
+        base = np.full(len(sample.rows), np.nan)  # the mixture's probability of each row's true value
         for one, matrix in zip(predicted, mixed, strict=True):
             base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
         extra = likelihoods.extra_weights(others, base)
@@ -90,7 +90,7 @@ class Mixture:
     sample: RowSample
     wanted: Ints
     finals: "Mapping[int, _FitMixture]"  # by place
-    peaks: Floats  # the largest probability of any value of a place by the errors of the predicted numbers
+    peaks: Floats  # the largest probability of any value at a place, by the errors of predicted numbers
 
     def predictions(self) -> list[CellPrediction]:
         """Return the prediction at each wanted place."""
@@ -102,22 +102,25 @@ class Mixture:
         return [self.finals[row].predict(row, self.peaks[row], other_hits[group]) for row, group in rows]
 
     def chances(self) -> "list[ValueChances]":
-        """Return the probability of each value at each wanted place, before a prediction raises it."""
+        """Return the probability of each value at each wanted place, before `predict` raises it."""
         return [ValueChances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
 class ValueChances:
-    """The probability of each value of a cell, by its key; the key `NOVEL` has that of all unknown values together."""
+    """The probability of each value of a cell, by key. The key `NOVEL` has the sum over all unknown values."""
 
     values: Mapping[str, float]
 
     def chance_of(self, key: str) -> float:
-        """Return the probability of a value; any unknown value has that of all unknown ones together."""
+        """Return the probability of a value. An unknown value has the probability of `NOVEL`."""
         return max(LEAST_PROBABILITY, self.values.get(key, self.values[NOVEL]))
 
     def among(self, keys: Sequence[str]) -> list[float]:
-        """Return the probability of each of these values, one of which is right; unknown values share one."""
+        """Return the probability of each of these values, given that one of them is true.
+
+        Unknown values share the probability of `NOVEL`.
+        """
         unnamed = max(1, sum(key not in self.values for key in keys))
         novel = max(LEAST_PROBABILITY, self.values[NOVEL] / unnamed)
         return [self.chance_of(key) if key in self.values else novel for key in keys]
@@ -125,12 +128,12 @@ class ValueChances:
 
 @dataclass(frozen=True, eq=False)
 class _FitMixture:
-    """The probabilities that a fit's mixture gives to the values of each row that it predicts."""
+    """The mixture's probabilities of the values of each row that one fit predicts."""
 
     one: FitPredictions
     chances: Floats
-    extra: Mapping[str, float]  # the weights of the predictors that know some rows only
-    rows: int  # number of rows that weighed the predictors
+    extra: Mapping[str, float]  # the weights of the predictors that predict some rows only
+    rows: int  # number of rows from which the weights come
 
     @cached_property
     def place(self) -> Mapping[int, int]:
@@ -139,7 +142,7 @@ class _FitMixture:
 
     @cached_property
     def followed(self) -> list[dict[str, float]]:
-        """The values that follow from the shown cells of each row, by key."""
+        """The probabilities of the values that laws and counting predict, by key, for each predicted row."""
         found: list[dict[str, float]] = [{} for _ in self.chances]
         for name, added in self.one.added.items():
             if isinstance(added, LawPredictions):
@@ -150,7 +153,7 @@ class _FitMixture:
 
     @cached_property
     def likeliest(self) -> Mapping[int, tuple[str, float]]:
-        """The likeliest value of each row, by key, and its probability; "" if no value is likely."""
+        """The likeliest value of each row, by key, and its probability; "" if there is no value."""
         most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
         found = {}
         for row, number in self.place.items():
@@ -160,7 +163,7 @@ class _FitMixture:
         return found
 
     def _with_followed(self, number: int) -> dict[str, float]:
-        """Return the values that follow from a row's shown cells, by key, with the other predictors' share added."""
+        """Return the total probability of each value that laws or counting predict in a row, by key."""
         place = self.one.fit.place
         return {
             key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
@@ -176,21 +179,22 @@ class _FitMixture:
         return found
 
     def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
-        """Return the prediction of one row: the mixture, with no value below one never seen in as many rows.
+        """Return the prediction of one row.
 
-        Each chance is raised by its standard error, and the likeliest value's to its hit rate in other rows. A chance
-        that is too high costs a few hundredths of a bit; one that is too low makes false verdicts more frequent.
+        No value has less than the floor, 1 / (training rows + 1). Each probability is raised by its standard error, the
+        likeliest value's also to its hit rate in other rows. A too high probability costs a few hundredths of a bit; a
+        too low one makes false verdicts more frequent.
         """
         number, fit = self.place[row], self.one.fit
         chances, followed = self.chances[number], self.followed[number]
         floor, noise = 1 / (len(fit.train) + 1), 0.25 / self.rows
-        likely = np.flatnonzero(chances > (sqrt(floor + noise) - sqrt(noise)) ** 2)  # raised above the floor
+        likely = np.flatnonzero(chances > (sqrt(floor + noise) - sqrt(noise)) ** 2)  # above the floor once raised
         best = _largest(chances, likely, MOST_LISTED_VALUES + len(followed) + 3) or [2]
         found = {fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
         ranked = _raised(found | self._with_followed(number), self.rows)
         ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
         next_one = [chance for _, chance in ranked[MOST_LISTED_VALUES : MOST_LISTED_VALUES + 1]]
-        rest = round(max(floor, peak, *next_one, 0.0), PLACES)  # holds for all that are not listed
+        rest = round(max(floor, peak, *next_one, 0.0), PLACES)  # upper bound for all values that are not listed
         listed = [item for item in ranked[:MOST_LISTED_VALUES] if item[1] > rest] or ranked[:1]
         values = {fit.target.texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
         coarser = _rounded(fit, chances, followed, max(floor, peak), self.rows)
@@ -198,7 +202,7 @@ class _FitMixture:
 
 
 def _counting(view: View, sizes: Sequence[int]) -> list[dict[str, LawPredictions]]:
-    """Return each fit's predictions by counting other rows, computed once for all fits; `sizes` are their lengths."""
+    """Return each fit's predictions by counting other rows. `sizes` are the numbers of rows that the fits predict."""
     found: dict[str, list[LawPredictions]] = {}
     for kind, counts in COUNTING:
         found.setdefault(kind, [])
@@ -223,7 +227,7 @@ def _predicted(
     common, counted = tried(frequencies, none)
     near, close = tried(neighbours, none)
     matrices = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))} | common | near
-    # a text is informative about others however many values it has
+    # texts are informative even if they have many values
     every = replace(fit, shown=tuple(given), scores=())
     classes = {"boosted": tried(boosted, None), "characters": tried(by_characters, None, every)}
     matrices |= {name: found for name, found in classes.items() if found is not None}
@@ -242,7 +246,7 @@ def _mixed(one: FitPredictions, weights: Mapping[str, float]) -> Floats:
 
 
 def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
-    """Return the mixtures to the power that makes the other rows likeliest: a mean is less sure than its parts."""
+    """Return mixtures raised to the power that makes the other rows likeliest: means are less sure than their parts."""
     truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
@@ -263,7 +267,7 @@ def _power(matrix: Floats, power: float) -> Floats:
 
 
 def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) -> Floats:
-    """Return the mixture plus the counting predictors, but without the laws, which are added row by row later."""
+    """Return the mixture plus counted probabilities, but without the values of laws, which are added later."""
     base = np.full(len(mixed), extra[""])
     total = np.zeros_like(mixed)
     for name, weight in extra.items():
@@ -279,15 +283,15 @@ def _with_added(one: FitPredictions, mixed: Floats, extra: Mapping[str, float]) 
 
 
 def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
-    """Return the probabilities plus `more`, raised by their standard error in `rows` rows, the largest first."""
+    """Return the probabilities plus `more`, raised by their standard error in `rows` rows, in descending order."""
     exact = np.clip(np.fromiter(chances.values(), np.float64, len(chances)) + more, 0, 1)
     raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows)).round(PLACES)
     return [(key, -least) for least, key in sorted(zip((-raised).tolist(), chances, strict=True))]
 
 
 def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
-    """Return the `count` places with the largest chances, the first of equals first."""
-    if len(places) > 2 * count:  # sorting all of many takes longer
+    """Return the `count` places with the largest chances. Equal chances keep their order."""
+    if len(places) > 2 * count:  # faster than sorting all places
         least = np.partition(chances[places], len(places) - count)[len(places) - count]
         places = places[chances[places] >= least]
     ranked: list[int] = places[np.argsort(-chances[places], kind="stable")][:count].tolist()
@@ -297,11 +301,11 @@ def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
 def _rounded(
     fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int
 ) -> tuple[RoundedPrediction, ...]:
-    """Return the number's distribution with fewer digits, raised by its standard error and doubled.
+    """Return the probabilities of the number at coarser precisions, raised by their standard error and doubled.
 
     Near misses are evidence of skill: a model that predicts numbers better than the baseline may hit twice as often
-    before its hits count. `novel` is the most that a single unlisted value has; a rounded one stands for ten of them,
-    or a hundred.
+    before its hits count as memory. `novel` is the upper bound of a single unlisted value. A rounded value stands for
+    ten or a hundred values.
     """
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
@@ -322,7 +326,7 @@ def _rounded(
 
 
 def _plain(key: str) -> str:
-    """Return a number's key without its exponent; any other key as it is."""
+    """Return a number's key without an exponent, and any other key unchanged."""
     number = as_number(key)
     if not isfinite(number):
         return key
@@ -330,7 +334,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of predicted numbers; return the largest chance of any value where none is listed."""
+    """Add the error distributions of predicted numbers; return the largest chance of a value without a key."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     ways = {name: partial(_with_errors_of, name, target, predicted, sample) for name in names}
@@ -339,7 +343,7 @@ def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: Ro
 
 
 def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the distributions of one regression."""
+    """Add the error distributions of one regression, and return as `_with_errors` does."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None:
         return peaks
@@ -373,7 +377,7 @@ def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPrediction
 def _add_distribution(
     name: str, one: FitPredictions, errors: "ErrorDistribution", expected: Floats, own: Floats
 ) -> None:
-    """Add a distribution in which missing cells and numbers far more frequent than those nearby keep their chances."""
+    """Add a distribution of numbers to `one`. Missing cells and spikes keep their chances."""
     fit, near = one.fit, one.dense.get("near", one.dense["marginal"])
     apart = fit.spikes.copy()
     apart[:2] = True

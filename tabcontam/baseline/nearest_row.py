@@ -1,7 +1,6 @@
-"""Predictions from the most similar row: one that differs in a cell or two may be a changed copy, as in a log.
+"""Predictions from the most similar row: a row that differs in a cell or two may be a changed copy, as in a log.
 
-Rows are compared in small tables only. In a large one the rows that a baseline is fitted on seldom hold both a row and
-its copy.
+Rows are compared in small tables only: the sample of a large table seldom has both a row and its copy.
 """
 
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ OWN = 255  # more cells than any other row may differ in: a row is not compared 
 
 
 def apart(shown: Sequence[Column], rows: int) -> Counts:
-    """Return the number of shown cells in which each two of `rows` rows differ."""
+    """Return the number of shown cells in which two rows differ, for all pairs of `rows` rows."""
     found = np.zeros((rows, rows), dtype=np.uint8)
     for one in shown[: OWN - 1]:
         found += differing(one)
@@ -27,14 +26,14 @@ def apart(shown: Sequence[Column], rows: int) -> Counts:
 
 
 def differing(one: Column) -> Counts:
-    """Return whether each two rows differ in a cell, as 0 or 1."""
+    """Return a matrix for all pairs of rows: 1 if their cells differ, otherwise 0."""
     return np.asarray(np.not_equal(one.codes[:, None], one.codes[None, :]).astype(np.uint8))
 
 
 def alike(differ: Counts | None, wanted: Ints) -> Bools:
-    """Return which rows are like the wanted ones: if each of those differs from every other row, the rows that do so.
+    """Return a mask of the rows that are like the wanted rows: if each wanted row is unique, all unique rows.
 
-    Otherwise all rows are alike. They are, too, in a table without counts of differing cells.
+    Otherwise, and if `differ` is None, all rows are alike.
     """
     if differ is None:
         return np.ones(1, dtype=np.bool_)
@@ -43,10 +42,9 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
 
 
 def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
-    """Return the value of the row that differs in the fewest shown cells from each predicted one.
+    """Return for each predicted row the value of the row that differs in the fewest shown cells.
 
-    Its probability is the share of rows, among those marked in `like`, whose most similar row differs in as many cells
-    and has the right value.
+    Its probability is a hit rate in the rows marked in `like`, counted by the number of differing cells.
     """
     found = differ.argmin(axis=1)
     count = np.minimum(differ[np.arange(len(found)), found], MOST_DIFFERING_CELLS)
@@ -60,7 +58,7 @@ def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPre
 
 
 def _shares(count: Counts, right: Bools) -> Floats:
-    """Return how often the most similar row's value is right, by number of differing cells."""
+    """Return how often the most similar row has the right value, by number of differing cells."""
     rows = np.bincount(count, minlength=MOST_DIFFERING_CELLS + 1)
     hits = np.bincount(count, right, MOST_DIFFERING_CELLS + 1)
     return np.asarray((hits + GROUP_PRIOR_ROWS * right.mean()) / (rows + GROUP_PRIOR_ROWS), dtype=np.float64)

@@ -1,6 +1,6 @@
 """Predictions from the nearest rows along an ordered key: ticket numbers, codes, dates, within a class or all rows.
 
-The nearer the neighbour is on the key, the likelier is its value: the likelihood is counted in the training rows, each
+The nearer a neighbour is on the key, the likelier is its value. This likelihood is counted in the training rows, each
 left out in turn.
 """
 
@@ -29,7 +29,7 @@ from tabcontam.baseline.view import View
 
 
 def ordered(view: View) -> list[LawPredictions]:
-    """Return the values of the neighbours along the best keys, and the numbers between theirs."""
+    """Return the values of the neighbours along the best keys, and the numbers interpolated between neighbours."""
     if len(view.learned) < LEAST_ORDER_ROWS:
         return []
     codes, thin = view.target.codes, view.thinned
@@ -58,7 +58,7 @@ def ordered(view: View) -> list[LawPredictions]:
 
 
 def keys_of(view: View) -> list[Floats]:
-    """Return the shown columns of many numbers, dates, or texts with a number, those with most different ones first."""
+    """Return the shown columns of numbers, dates or texts with a number, those with most distinct values first."""
     found = []
     for one in view.shown:
         dates = None if one.numbers is not None else dates_of(one)
@@ -73,7 +73,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """Yield the ratios and differences of each two numbers, from which a rate's owner can be recognized."""
+    """Yield the ratio and the difference of each two number columns: rows of one kind may share them."""
     lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
@@ -83,7 +83,7 @@ def _ratios(view: View) -> Iterator[Floats]:
 
 
 def classes_of(view: View) -> list[Column]:
-    """Return the shown columns of few values, and those of many values that several rows share."""
+    """Return the shown columns of few values, and the shown columns of many values that several rows share."""
     few = [(-one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW_VALUES + 1]
     most = len(view.learned) / 4
     many = [(one.distinct, one.name, one) for one in view.shown if FEW_VALUES + 1 < one.distinct < most]
@@ -92,9 +92,9 @@ def classes_of(view: View) -> list[Column]:
 
 @dataclass(frozen=True, eq=False)
 class _KeyOrder:
-    """The training rows along a key: for each row of interest its neighbours below and above, or -1.
+    """The training rows ordered by a key, and the neighbours of each examined row: below and above it, or -1.
 
-    `below` and `above` are places in the view, first of the probed rows, then of the predicted ones.
+    Examined rows are first the probed rows, then the predicted ones. `below` and `above` are row indices.
     """
 
     view: View
@@ -103,13 +103,13 @@ class _KeyOrder:
     one: Column | None  # the classes, if there are any
     below: Ints
     above: Ints
-    shares: Floats  # of rows whose nearest neighbour has their value, by the size of the gap
+    shares: Floats  # share of nearest neighbours with the row's value, by the size of the gap
     edges: Floats
     right: float
 
     @classmethod
     def of(cls, view: View, codes: Ints, key: Floats, one: Column | None) -> "_KeyOrder":
-        """Return the line of one key, within the classes of a column if there is one."""
+        """Return the rows ordered by one key, within the classes of the column `one` if it is given."""
         classes = np.zeros(len(key), dtype=np.int64) if one is None else one.codes
         line = view.learned[np.isfinite(key[view.learned])]
         line = line[np.lexsort((key[line], classes[line]))]
@@ -138,16 +138,16 @@ class _KeyOrder:
 
     @property
     def asked(self) -> Ints:
-        """The rows of interest: the probed rows, then the predicted ones."""
+        """The examined rows: the probed rows, then the predicted ones."""
         return np.concatenate([self.view.learned[self.view.probed], self.view.predicted])
 
     def share(self, gaps: Floats) -> Floats:
-        """Return how often a neighbour this far away has the value; 0 where there is none."""
+        """Return how often a neighbour at this distance has the row's value; 0 where there is no neighbour."""
         sizes = np.searchsorted(self.edges, np.nan_to_num(gaps, nan=np.inf), "left")
         return np.where(np.isfinite(gaps), self.shares[np.minimum(sizes, len(self.shares) - 1)], 0.0)
 
     def follows(self) -> LawPredictions:
-        """Return the values of the nearest neighbour and of the other one, or of both if they agree."""
+        """Return the values of the two neighbours of each predicted row, with their probabilities."""
         view, asked = self.view, self.asked
         near, far = _nearer(self.key, asked, self.below, self.above)
         probes = len(view.probed)
@@ -175,18 +175,18 @@ class _KeyOrder:
 
 
 def _odds(share: float, factor: float) -> float:
-    """Return a share whose odds are multiplied by a factor, kept away from certainty."""
+    """Return the probability `share` after its odds are multiplied by `factor`, at most 0.999."""
     odds = share / max(1e-6, 1 - share) * factor
     return float(min(0.999, odds / (1 + odds)))
 
 
 def _share(hits: Bools, among: Bools) -> float:
-    """Return the share of hits among these rows, as if there were one miss more."""
+    """Return the share of hits among these rows, as if there were one more miss."""
     return float((hits & among).sum() / (among.sum() + 1))
 
 
 def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
-    """Return the place of each queried row in the line."""
+    """Return where each examined row would be in the ordered `line`."""
     found = np.zeros(len(asked), dtype=np.int64)
     for one in np.unique(classes[asked]):
         start, end = np.searchsorted(classes[line], [one, one + 1])
@@ -196,7 +196,7 @@ def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
 
 
 def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) -> Ints:
-    """Return the rows at these places of the line, -1 where there is none of the same class."""
+    """Return the rows at these places of the line; -1 where there is no row or one of another class."""
     if not len(line):
         return np.full(len(asked), -1)
     inside = (places >= 0) & (places < len(line)) & known
@@ -205,7 +205,7 @@ def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) 
 
 
 def _nearer(key: Floats, asked: Ints, below: Ints, above: Ints) -> tuple[Ints, Ints]:
-    """Return the nearer neighbour and the other one."""
+    """Return the nearer neighbour and the farther neighbour of each row."""
     down = np.where(below >= 0, np.abs(key[asked] - key[below]), np.inf)
     up = np.where(above >= 0, np.abs(key[above] - key[asked]), np.inf)
     first = down <= up
@@ -214,16 +214,16 @@ def _nearer(key: Floats, asked: Ints, below: Ints, above: Ints) -> tuple[Ints, I
 
 @dataclass(frozen=True, eq=False)
 class _Interpolation:
-    """The number between the neighbours' in proportion to the key, and how often it is the row's."""
+    """The number interpolated between the two neighbours along the key, and how often it is the row's number."""
 
     line: _KeyOrder
-    known: Bools  # the rows of interest that have two neighbours of different numbers
-    wholes: Ints  # the numbers, as counts of their last decimal
+    known: Bools  # the examined rows with two neighbours that have different numbers
+    wholes: Ints  # the numbers, in units of the last decimal
     share: float
 
     @classmethod
     def of(cls, line: _KeyOrder) -> "_Interpolation":
-        """Return the numbers between neighbours along this line."""
+        """Return the numbers interpolated between neighbours along this line."""
         target, asked, numbers = line.view.target, line.asked, line.view.target.numbers
         assert numbers is not None  # noqa: S101 - asked of a column of numbers alone
         low, high = line.key[line.below], line.key[line.above]
@@ -237,7 +237,7 @@ class _Interpolation:
         return cls(line, known, wholes, float(hits[:probes].sum() / (known[:probes].sum() + 1)))
 
     def follows(self) -> LawPredictions:
-        """Return these numbers."""
+        """Return these numbers for the predicted rows, with their probability."""
         probes, decimals = len(self.line.view.probed), self.line.view.target.decimals
         texts = [number_key(whole, decimals) for whole in self.wholes[probes:].tolist()]
         pairs = zip(texts, self.known[probes:].tolist(), strict=True)

@@ -1,9 +1,9 @@
 """The weights of the baseline's predictors: larger, the likelier a predictor made rows that it did not learn from.
 
-A predictor gives every value that a hidden cell may have a probability. In the rows that were held out from its fit,
-the cell's real value can be looked up, and with it the probability that the predictor gave to that value: its
-likelihood in this row. The weights of a mixture are those that maximise the likelihood of all held-out rows; they are
-found by expectation and maximisation (Dempster, Laird and Rubin 1977).
+A predictor gives a probability to every possible value of a hidden cell. In rows that were held out from its fit, the
+true value can be looked up. The probability that the predictor gave to it is its likelihood in this row. The weights of
+a mixture maximise the likelihood of all held-out rows; they are found by expectation and maximisation (Dempster, Laird
+and Rubin 1977).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,29 +16,30 @@ from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
 from tabcontam.baseline.laws import LawPredictions
 from tabcontam.baseline.thresholds import LEAST_CHECKED_ROWS, LEAST_PROBABILITY, MIXING_ROUNDS
 
-AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
+AROUND = (25, 100)  # least and most rows by which the likeliest value's probability is checked
 
 
 @dataclass(frozen=True, eq=False)
 class FitPredictions:
-    """The predictions of the predictors that learned from the same rows for the other rows."""
+    """The predictions of one fit: of all predictors that learned from its training rows, for its predicted rows."""
 
     fit: Fit
     dense: dict[str, Floats]  # by predictor: the probability of every value in every row
-    added: dict[str, CountedProbabilities | LawPredictions]  # predictors that know something about some rows only
-    regressed: Mapping[str, Floats]  # the numbers that regressions predict for the hidden cells
+    added: dict[str, CountedProbabilities | LawPredictions]  # by predictor, if it predicts some rows only
+    regressed: Mapping[str, Floats]  # by regression: the number that it predicts in each row
 
 
 def own_places(fit: Fit) -> Ints:
-    """Return the place of each predicted row's real value among the fit's keys; it serves only to find weights."""
+    """Return the index in the fit's keys of each predicted row's true value. It serves only to find weights."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
 def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
-    """Return the weights of the mixture that make the rows likeliest, from a line a row and a column a predictor.
+    """Return the weights of a mixture that maximise the rows' likelihood.
 
-    A row counts as often as its `worth`. The predictors share one more row between them, so that no weight is 0.
+    `likelihoods` are rows by predictors. Each row counts `worth` times. All predictors share one more row equally, so
+    that no weight is 0.
     """
     count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
@@ -52,20 +53,20 @@ def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class PredictorLikelihoods:
-    """The probability that each predictor gave to the real value of each row."""
+    """The probability that each predictor gave to the true value of each row."""
 
-    names: list[str]  # the predictors that know all rows
-    dense: Floats  # one line a row, one column for each of `names`
-    extras: list[str]  # the predictors that know some rows only
-    added: Floats  # one column for each of `extras`
-    left: Floats  # the probability that each of these leaves to the others
-    one_of: Floats  # how many values share the probability of the row's: more than 1 if the fit never saw it
-    known: Bools  # the rows that were predicted at all
+    names: list[str]  # predictors of all rows
+    dense: Floats  # rows by `names`
+    extras: list[str]  # predictors of some rows only
+    added: Floats  # rows by `extras`
+    left: Floats  # rows by `extras`: the probability left to other predictors
+    one_of: Floats  # number of values that share the likelihood: above 1 if the fit never saw the value
+    known: Bools  # the rows with a prediction
 
     def weights(self, rows: Bools) -> dict[str, float]:
         """Return the weights of the predictors in `dense`, found in these rows.
 
-        A row whose value the predictors in `added` already know counts for little: it teaches little about the others.
+        A row counts little if the predictors in `added` predict its value: it shows little about the others.
         """
         dense = self.dense[rows]
         weights = mixing_weights(dense)
@@ -78,7 +79,7 @@ class PredictorLikelihoods:
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def extra_weights(self, rows: Bools, base: Floats) -> dict[str, float]:
-        """Return the weights, found in these rows, of the predictors in `added` and of the others' mixture, named "".
+        """Return the weights, found in these rows, of the predictors in `added` and, under "", of the `dense` mixture.
 
         `base` is the likelihood of that mixture in every row.
         """
@@ -86,12 +87,12 @@ class PredictorLikelihoods:
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _with_base(self, rows: Bools, base: Floats) -> Floats:
-        """Return the mixture's likelihood, then that of each predictor in `added` with the mixture for the rest."""
+        """Return likelihoods of the mixture, and of each predictor in `added` with the mixture for the rest."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 
 def likelihoods_of(predicted: Sequence[FitPredictions], rows: int) -> PredictorLikelihoods:
-    """Return the likelihoods in all of `rows` rows, each by the fit that did not learn from the row."""
+    """Return the likelihoods in `rows` rows. Each row's likelihoods are from the fit that did not learn from it."""
     names = sorted({name for one in predicted for name in one.dense})
     extras = sorted({name for one in predicted for name in one.added})
     dense, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
@@ -110,7 +111,7 @@ def likelihoods_of(predicted: Sequence[FitPredictions], rows: int) -> PredictorL
 
 
 def _likelihood(one: FitPredictions, added: CountedProbabilities | LawPredictions, truth: Ints) -> Floats:
-    """Return the probability that a predictor of some rows gives to the real value of each predicted row."""
+    """Return the probability that a predictor of some rows gives to the true value of each predicted row."""
     if isinstance(added, CountedProbabilities):
         return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]
@@ -119,7 +120,7 @@ def _likelihood(one: FitPredictions, added: CountedProbabilities | LawPrediction
 
 @dataclass(frozen=True, eq=False)
 class SortedHits:
-    """Predicted values sorted by their probability, with whether each was right."""
+    """Predicted values sorted by their probability, and whether each was right."""
 
     chances: Floats
     right: Bools
@@ -131,9 +132,9 @@ class SortedHits:
         return cls(chances[order], right[order])
 
     def raised(self, chance: float, most: int = AROUND[1]) -> float:
-        """Return a probability raised by the excess of hits among values of similar probability; never lowered.
+        """Return the chance, multiplied by the excess of hits among values of similar probability; it never falls.
 
-        A quarter of all values is examined, and no more than `most`.
+        A quarter of all values is compared, at most `most` of them.
         """
         if len(self.chances) < LEAST_CHECKED_ROWS:
             return chance
@@ -147,10 +148,10 @@ class SortedHits:
 
 @dataclass(frozen=True, eq=False)
 class TopValueHits:
-    """The hits of each row's likeliest value, with its probability, in rows that were not queried with it.
+    """The probability of each row's likeliest value, and whether it was right.
 
-    A mixture is right on average over all values, but may be too unsure of the likeliest one: a model that names only
-    that one must not be right more often than the baseline's probability.
+    A mixture is right on average over all values, but may be too unsure of the likeliest one. A model that answers only
+    likeliest values must not be right more often than their probabilities.
     """
 
     chances: Floats
@@ -159,7 +160,7 @@ class TopValueHits:
 
     @classmethod
     def of(cls, target: Column, likeliest: Mapping[int, tuple[str, float]], groups: Ints) -> "TopValueHits":
-        """Return the hits of likeliest values, given by key with probability; a group's rows are queried together."""
+        """Return the hits of likeliest values, given by row as key and probability."""
         rows = list(likeliest)
         right = np.array([bool(likeliest[row][0]) and likeliest[row][0] == target.keys[row] for row in rows])
         chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)

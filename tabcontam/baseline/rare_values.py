@@ -10,13 +10,13 @@ from tabcontam.baseline.shared_cells import shared
 from tabcontam.baseline.thresholds import MOST_RARE_VALUE_COLUMNS, MOST_RARE_VALUE_ROWS, MOST_ROWS_PER_RARE_VALUE
 from tabcontam.baseline.view import View
 
-ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of a value that no matching row has, next to each value that one has
+ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of unseen values, for each distinct value of the matching rows
 
 
 def same_rare_value(view: View) -> list[LawPredictions]:
-    """Return the predictions from rows that share a rare value, by the columns that inform most about the target.
+    """Return predictions from rows that share a rare value, by the columns that inform most about the target.
 
-    Combinations of cells (`shared`) are used as well as single cells.
+    Combinations of cells (`shared`) are used like columns.
     """
     found = [(one, scored) for one in view.shown if (scored := _scored(view, one.codes)) is not None]
     found.sort(key=lambda item: (-item[1][0], item[0].name))
@@ -26,7 +26,7 @@ def same_rare_value(view: View) -> list[LawPredictions]:
 
 
 def _scored(view: View, every: Ints) -> tuple[float, float] | None:
-    """Return the mean bits saved by rows with a row's code, and the best escape; None if they save nothing."""
+    """Return the mean bits saved by rows with an equal code, and the best escape weight; None if no bits are saved."""
     codes, targets = every[view.learned], view.target.codes[view.learned]
     sizes = np.bincount(codes)
     sizes[0] = 0  # rows without a value have nothing in common

@@ -1,8 +1,8 @@
-"""Numbers that are another number times, or plus, a constant of a kind of rows: a state's tax, a currency's rate.
+"""Numbers that are another number times, or plus, a constant of the row's kind: a state's tax, a currency's rate.
 
-A model that knows the rates can compute the number, and recognize a kind by two numbers. The constant of a kind is
-learned from its other rows in the whole table: most of thousands of kinds have no row among those that the baseline is
-fitted on. Some rows may break a rate.
+A model that knows the constants can compute the number, and can recognize a kind by two numbers. The constant of a kind
+is learned from its other rows in the whole table, because most kinds have no row in the baseline's sample. Some rows
+may break the rule.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,11 +40,11 @@ from tabcontam.baseline.thresholds import (
 from tabcontam.baseline.view import View
 from tabcontam.tables.large.table_excerpt import numbered
 
-SIZES = (1, 2, 4, 9)  # rows of a kind, in classes: a rate is as sure as rates of its class were
+SIZES = (1, 2, 4, 9)  # edges of classes of kinds, by number of rows
 
 
 def rates(view: View) -> list[LawPredictions]:
-    """Return the numbers that follow from the best term and kind of rows."""
+    """Return the numbers that follow from the best term and kinds."""
     if view.target.numbers is None or view.target.distinct <= FEW_VALUES:
         return []
     target = _RateTarget.of(view, view.target)
@@ -58,7 +58,7 @@ def rates(view: View) -> list[LawPredictions]:
 
 
 def rate_owners(view: View) -> list[LawPredictions]:
-    """Return the kinds, such as states, whose rate turns one shown number into another."""
+    """Return the kinds, such as states, with a constant that turns one shown number into another."""
     target, best = view.target, 0.0
     found: tuple[_RateTarget, _Rate] | None = None
     if not 2 < target.distinct < min(MOST_KINDS, len(view.learned) / 2):
@@ -75,7 +75,7 @@ def rate_owners(view: View) -> list[LawPredictions]:
 
 @dataclass(frozen=True, eq=False)
 class _RateTerm:
-    """A shown number, or a product of two, and how exactly it is written."""
+    """A shown number or a product of two, by row. `unit` is its last digit, or 0 if it is exact."""
 
     name: str
     values: Floats
@@ -84,25 +84,25 @@ class _RateTerm:
 
 @dataclass(frozen=True, eq=False)
 class _RowKinds:
-    """A column, or cells together, that define the kind of a row; 0 is none."""
+    """Hashes of the column, or of the combined cells, that define the kind of each row; 0 if a cell is missing."""
 
     name: str
     hashes: Words
 
     @classmethod
     def of(cls, one: Column) -> "_RowKinds":
-        """Return the kinds that are the values of a column."""
+        """Return the kinds defined by the values of one column."""
         return cls(one.name, np.where(one.codes > 0, numbered(one.codes), np.uint64(0)))
 
     @cached_property
     def codes(self) -> Ints:
-        """Whole numbers for the kinds."""
+        """A whole number for each row's kind; 0 for none."""
         return codes_of(self.hashes)
 
 
 @dataclass(frozen=True, eq=False)
 class _Rate:
-    """A term, and the kinds, each of which has a factor, or a summand, of its own."""
+    """A rule: the number is a term plus (if `added`) or times a constant of the row's kind."""
 
     one: _RowKinds
     term: _RateTerm
@@ -110,21 +110,21 @@ class _Rate:
 
 
 def _kinds(view: View) -> Iterator[_RowKinds]:
-    """Yield the shown columns of which several rows share a value."""
+    """Yield the kinds defined by the shown columns in which several rows share a value."""
     found = sorted((one.distinct, one.name, one) for one in view.shown if 2 < one.distinct < len(view.learned) / 2)
     for *_, one in found[:MOST_KIND_COLUMNS]:
         yield _RowKinds.of(one)
 
 
 def _together(view: View) -> Iterator[_RowKinds]:
-    """Yield pairs of columns, or of pieces of their cells."""
+    """Yield the kinds defined by two cells, or by pieces of cells."""
     for name, hashes in chain(two_cells(view, len(view.learned) / 100), with_pieces(view, len(view.learned) / 100)):
         yield _RowKinds(name, hashes)
 
 
 @dataclass(frozen=True, eq=False)
 class _RateTarget:
-    """The numbers to predict, with the terms from which they may follow."""
+    """The numbers to predict, and the terms from which they may follow."""
 
     y: Floats
     unit: float
@@ -135,7 +135,7 @@ class _RateTarget:
 
     @classmethod
     def of(cls, view: View, one: Column) -> "_RateTarget":
-        """Return the target of a view: the numbers of a column."""
+        """Return the target: the numbers of the column `one`."""
         numbers = np.full(len(one.keys), np.nan) if one.numbers is None else one.numbers
         learned = view.learned[np.isfinite(numbers[view.learned])]
         probed = learned[:: max(1, len(learned) // 800)]
@@ -144,7 +144,7 @@ class _RateTarget:
         return cls(numbers, unit, float(high - low), learned, probed, list(_terms(view, numbers, probed)))
 
     def scored(self, one: _RowKinds, terms: Sequence[_RateTerm]) -> Iterator[tuple[float, _Rate]]:
-        """Yield the useful rates of kinds, each with its score."""
+        """Yield the useful rules for these kinds, each with its score."""
         partners = sharing(one.hashes, self.learned, self.probed)
         if (partners >= 0).sum() < LEAST_RATE_ROWS:
             return
@@ -154,7 +154,7 @@ class _RateTarget:
                     yield score, _Rate(one, term, added)
 
     def score(self, term: _RateTerm, partners: NDArray[np.int32], added: bool) -> float:
-        """Return the bits that the rate of another row of their kind saves in the probed rows' numbers."""
+        """Return the bits saved in the probed rows' numbers by the constant of another row of the same kind."""
         has_partner = partners >= 0
         rows, others = self.probed[has_partner], partners[has_partner]
         y, one, other = self.y[others], term.values[rows], term.values[others]
@@ -170,14 +170,14 @@ class _RateTarget:
         return float(bits[right].sum() + (~right & known).sum() * np.log2(1 - right.sum() / (known.sum() + 1)))
 
     def follows(self, view: View, rate: _Rate) -> LawPredictions:
-        """Return the numbers that the rate gives and those next to them, each as likely as it was in other rows."""
+        """Return the rule's numbers and adjacent numbers. Their probabilities are hit rates in the probed rows."""
         constants, own = self._apart(rate)
         probed, predicted = (self._made(rate, constants, own, rows) for rows in (self.probed, view.predicted))
         decimals = view.target.decimals
         return numbers_near(probed, scaled(self.y[self.probed], decimals), predicted, decimals, SIZES, RATE_DISTANCE)
 
     def kinds(self, view: View, rate: _Rate) -> LawPredictions:
-        """Return the kinds with a rate that gives the number of each row, likelier the more rows they have."""
+        """Return the kinds with a constant that gives the row's number. Kinds with more rows are likelier."""
         constants, own = self._apart(rate)
         times = np.bincount(rate.one.codes[self.learned], minlength=len(constants[0][0])).astype(np.float64)
         right, tried = 0, 1
@@ -194,7 +194,7 @@ class _RateTarget:
         return LawPredictions.of(values)
 
     def _fitting(self, rate: _Rate, constants: tuple[Floats, Ints], row: int) -> Ints:
-        """Return the kinds with a constant that gives the number of a row."""
+        """Return the codes of the kinds with a constant that gives the row's number."""
         constant, counts = constants
         term, y = rate.term.values[row], self.y[row]
         with np.errstate(all="ignore"):
@@ -203,10 +203,10 @@ class _RateTarget:
         return np.flatnonzero(near & (counts > 0))
 
     def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
-        """Return the constants learned without each part of the rows, those of all rows, and each row's place there.
+        """Return the constants learned without each part of the rows and, last, from all rows; and each row's part.
 
-        A row's place is that of the constants learned without it. Many rows have two parts, since half of them
-        determine as much as all; few rows have more parts.
+        So a row is predicted by constants learned without it. Many rows have two parts: half of them determine the
+        constants as well. Few rows have more parts.
         """
         parts = 2 if len(self.learned) > MOST_ROWS_OF_SMALL_TABLE else ROW_PARTS
         part = np.arange(len(self.learned)) % parts
@@ -218,7 +218,7 @@ class _RateTarget:
     def _constants(self, rate: _Rate, rows: Ints) -> tuple[Floats, Ints]:
         """Return the constant that most rows of each kind have, and the number of these rows.
 
-        The candidates are the constants of a kind's largest terms, which determine it most exactly.
+        The candidates are the constants of the kind's largest terms, which are the most exact.
         """
         y, term, codes = self.y[rows], rate.term.values[rows], rate.one.codes[rows]
         good = np.isfinite(term) & (codes > 0) & (rate.added | (term != 0))
@@ -242,7 +242,7 @@ class _RateTarget:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """Return a rate's numbers for these rows, in whole units, and how many rows have each constant; 0 for none."""
+        """Return a rule's numbers in units, and how many rows share each row's constant; 0 for no number."""
         codes = rate.one.codes[rows]
         constant = np.choose(own[rows], [found[codes] for found, _ in constants])
         counts = np.choose(own[rows], [times[codes] for _, times in constants])
@@ -254,9 +254,9 @@ class _RateTarget:
 
 
 def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
-    """Return the constant of each kind that suits all of its rows, or their mean.
+    """Return a constant for each kind that agrees with all of its rows, or their mean constant.
 
-    Constants mostly have as many decimals as those of the other kinds, or their inverses have.
+    If most constants, or their inverses, have few decimals, constants are rounded to so many.
     """
     low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)
     np.maximum.at(low, codes, each - half)
@@ -279,7 +279,7 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
 
 
 def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_RateTerm]:
-    """Yield the shown numbers that correlate most with the target, and products of two of these."""
+    """Yield the shown numbers that correlate most with the target, exact and rounded, and products of two."""
     related = []
     for shown in view.shown:
         if shown.numbers is not None and shown.distinct > 2:
@@ -290,7 +290,7 @@ def _terms(view: View, numbers: Floats, probed: Ints) -> Iterator[_RateTerm]:
                 related.append((-abs(float(np.corrcoef(mine, own)[0, 1])), shown.name, 10.0**-shown.decimals, term))
     related.sort(key=lambda item: item[:2])
     yield from (term for *_, term in related[:MOST_RATE_TERMS])
-    # a number that is rounded itself
+    # the same numbers, known only to their last digit
     yield from (replace(term, unit=unit) for _, _, unit, term in related[:MOST_RATE_TERMS])
     for (*_, one), (*_, other) in combinations(related[:MOST_MULTIPLIED_TERMS], 2):
         yield _RateTerm(f"{one.name} · {other.name}", one.values * other.values, 0.0)

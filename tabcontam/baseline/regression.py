@@ -21,7 +21,7 @@ SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares
 
 
 def boosted(fit: Fit) -> Floats | None:
-    """Return gradient boosting's probabilities of the frequent values; the others share the rest by frequency."""
+    """Return gradient boosting's probabilities of the frequent values. Other values share the rest by frequency."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     classes = frequent(fit)
@@ -34,7 +34,7 @@ def boosted(fit: Fit) -> Floats | None:
 
 
 def frequent(fit: Fit) -> Ints | None:
-    """Return the class of each key: one for each frequent value, one more for all others; None with too few rows."""
+    """Return the class of each key: one for each frequent value, one for all others; None if rows are too few."""
     order = np.argsort(-fit.counts, kind="stable")[:FEW_VALUES]
     many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW_VALUES
     kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
@@ -46,7 +46,10 @@ def frequent(fit: Fit) -> Ints | None:
 
 
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
-    """Return the probabilities of the keys from those of these classes; keys of one class share by frequency."""
+    """Return the probability of each key, from the probabilities `given` of classes.
+
+    Keys of one class share its probability by frequency. Columns of `given` are `labels`.
+    """
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)
@@ -56,9 +59,9 @@ def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
 
 
 def regressed(fit: Fit) -> Floats | None:
-    """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that is of no use.
+    """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that cannot help.
 
-    The errors of held-out rows make a distribution of each number (`ErrorDistribution`).
+    Errors of held-out rows later make a distribution of each number (`ErrorDistribution`).
     """
     if fit.numbers is None or not fit.shown:
         return None
@@ -74,10 +77,10 @@ def regressed(fit: Fit) -> Floats | None:
 
 
 def squared(fit: Fit) -> Floats | None:
-    """Return the hidden numbers by least squares of all shown columns; None if the other predictors use all of these.
+    """Return the hidden numbers by ridge regression on all shown columns; None if other predictors use all of them too.
 
-    The weights are shrunk as far as predicts each row best from the others. In a wide table many columns together
-    determine a number more exactly than the few most informative ones.
+    The ridge penalty is the one with the least leave-one-out error. In a wide table many columns together determine a
+    number more exactly than the few most informative columns.
     """
     if len(fit.shown) <= MOST_INFORMATIVE_COLUMNS or fit.numbers is None:
         return None
@@ -100,14 +103,14 @@ def squared(fit: Fit) -> Floats | None:
 
 
 def _regular(fit: Fit) -> tuple[Ints, Floats]:
-    """Return the training rows with a number that is not a frequent one, and these numbers."""
+    """Return the training rows with a number that is no spike, and these numbers."""
     assert fit.numbers is not None  # noqa: S101 - called for numbers alone
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     return fit.train[known], fit.numbers[known]
 
 
 def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: Ints) -> Floats:
-    """Return the numbers of the predicted places by gradient boosting of features, learned from these rows."""
+    """Return the predicted rows' numbers by gradient boosting, learned from `rows` and their `numbers`."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     model = HistGradientBoostingRegressor(max_iter=60, **BOOSTING)
@@ -116,7 +119,7 @@ def boosted_numbers(features: Floats, rows: Ints, numbers: Floats, predicted: In
 
 
 class ErrorDistribution:
-    """The errors of predicted numbers: their size around a prediction and, scaled by it, their distribution."""
+    """The errors of predicted numbers: their mean size near each prediction, and the distribution of scaled errors."""
 
     def __init__(self, expected: Floats, errors: Floats, step: float) -> None:
         order = np.argsort(expected, kind="stable")
@@ -129,7 +132,7 @@ class ErrorDistribution:
         self.scaled = np.clip(errors / self._size(expected), -30, 30)
 
     def density(self, expected: Floats, values: Floats, own: Floats) -> Floats:
-        """Return the density of each value in each row, by the errors of all rows but its own."""
+        """Return the density of each value in each row, by the errors of all rows except the row itself."""
         size = self._size(expected)[:, None]
         width = max(0.7 * bandwidth(self.scaled), self.width)
         axis = np.arange(-32, 32, width / 4)
@@ -143,7 +146,7 @@ class ErrorDistribution:
         return np.asarray(np.maximum(found, 0) / (self.count - has_number) / size)
 
     def peak(self, expected: Floats, step: Floats) -> Floats:
-        """Return the largest probability that any value has; values are multiples of the step."""
+        """Return the largest probability of a single value in each row. Values are multiples of `step`."""
         width = max(bandwidth(self.scaled), self.width)
         axis = np.arange(-3, 3, width / 4)
         most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
@@ -154,7 +157,7 @@ class ErrorDistribution:
 
 
 def heaped(fit: Fit) -> Floats:
-    """Return how much more frequent each listed value is than its surroundings suggest: numbers heap at round ones."""
+    """Return how much more frequent each listed value is than nearby values: numbers heap at round values."""
     _, regular = _regular(fit)
     numbers, counts = np.unique(regular, return_counts=True)
     smooth = (counts / counts.sum()) @ spread_over(fit, numbers, bandwidth(regular) or 1.0)
@@ -164,7 +167,7 @@ def heaped(fit: Fit) -> Floats:
 
 
 def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
-    """Return, for each number, the probabilities of the listed values around it."""
+    """Return the probabilities of the listed values around each number, one line per number."""
     sizes = fit.step(fit.positions)
     width = max(width, 0.5 * float(sizes.min()))
     found = np.nan_to_num(kernel(fit.positions[None, :] - numbers[:, None], width) * sizes)
@@ -188,9 +191,9 @@ def _design(shown: Sequence[Column]) -> Floats:
 
 
 def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bool = False) -> Floats:
-    """Return the least-squares prediction of all places from the numbers of these rows, slightly shrunk.
+    """Return the least-squares prediction of all rows' numbers, learned from `rows`, with a slight ridge penalty.
 
-    With `logs` it is from the logarithms of shown numbers; a column with negative ones is left out.
+    If `logs`, shown numbers are replaced by their logarithms, and columns with negative numbers are left out.
     """
     parts = _features(shown, logs)
     count = len(shown[0].keys)
@@ -201,7 +204,7 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
 
 
 def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
-    """Return columns of a design: numbers or their logarithms, standardized, and a flag for each of a few values."""
+    """Return columns of a design: numbers or logarithms, standardized, and a 0/1 flag for each of few values."""
     parts: list[Floats] = []
     for one in shown:
         if one.numbers is not None:
@@ -216,5 +219,5 @@ def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
 
 
 def logarithm(numbers: Floats, column: Floats) -> Floats:
-    """Return the logarithms of numbers of a column without negative ones; of 1 + the number if the column has a 0."""
+    """Return the logarithms of a column's `numbers`, or of 1 + the number if the column contains 0."""
     return np.asarray(np.log1p(numbers) if np.nanmin(column) <= 0 else np.log(numbers))

@@ -1,10 +1,10 @@
-"""Numbers rounded to fewer digits: the precisions of a column, and the evidence in an answer of each precision.
+"""Numbers rounded to fewer digits: the precisions of a column, and the evidence of an answer at each precision.
 
-An answer with fewer digits than the table is less evidence, but not none. The precisions are fixed by the column alone,
-before anything is answered: all its digits, one fewer and two fewer. Each counts with a weight that is fixed as well,
-so none is chosen after a look at the answer. A cell's evidence is the weighted sum, over the precisions at which the
-answer is the true value's, of one divided by the baseline's probability of that: a mixture of likelihood ratios, which
-has a mean of one at most under the null model.
+An answer with fewer digits than the table is less evidence, but still evidence. The precisions depend on the column
+only and are fixed before any answer: all digits, one fewer, two fewer. Their weights are fixed too, so nothing is
+chosen after a look at the answer. A cell's evidence is a weighted sum over the precisions at which the answer is right.
+Each term is one divided by the baseline's probability of the rounded value. The sum is a mixture of likelihood ratios:
+its mean under the null model is at most one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,14 +24,14 @@ from tabcontam.baseline.thresholds import (
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import is_finite
 
-WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by number of coarser ones
+WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by number of these
 
 
 @dataclass(frozen=True)
 class RoundedPrediction:
-    """The probability of each value of a hidden cell after rounding to `places` decimals; below 0 to tens and so on.
+    """The probability of each value of a hidden cell, rounded to `places` decimals; -1 is tens.
 
-    `values` are keys of rounded values. All probabilities are upper bounds; no other value has more than `rest`.
+    `values` maps keys of rounded values to upper bounds of their probabilities. `rest` is the bound of any other value.
     """
 
     places: int
@@ -40,7 +40,7 @@ class RoundedPrediction:
 
     @classmethod
     def read(cls, stored: Any) -> "RoundedPrediction":
-        """Return the instance that was written as JSON. Raises an error for anything else."""
+        """Return the prediction from the JSON of `fields`. Raises an error for any other JSON."""
         places, values, rest = stored["places"], dict(stored["values"]), stored["rest"]
         if not isinstance(places, int) or not all(0 <= chance <= 1 for chance in (rest, *values.values())) or not rest:
             raise ValueError("the places or probabilities of rounded values are not valid")
@@ -51,7 +51,7 @@ class RoundedPrediction:
         return {"places": self.places, "values": dict(self.values), "rest": self.rest}
 
     def likelier(self, left: float) -> "RoundedPrediction":
-        """Return the probabilities after other values are ruled out, so that only `left` of the probability remains."""
+        """Return the probabilities after values are ruled out so that only `left` of the probability remains."""
         values = {value: min(1.0, chance / max(left, chance)) for value, chance in self.values.items()}
         return RoundedPrediction(self.places, values, min(1.0, self.rest / max(left, self.rest)))
 
@@ -62,9 +62,9 @@ class RoundedPrediction:
 
 
 def chain(text: str, places: Sequence[int]) -> list[str | None]:
-    """Return a number rounded to each of these places in turn, each from the last rounding's result; halves go up.
+    """Return a number rounded to each of these places in turn, each from the previous result; halves round up.
 
-    So numbers that are equal at one place are equal at all coarser ones. Any other text gives None at each place.
+    So numbers that are equal at one place are equal at all coarser places. Other texts give None at each place.
     """
     return list(_chain(value_key(text), tuple(places)))
 
@@ -84,9 +84,9 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 
 
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
-    """Return the places to which a column's numbers may be rounded, by the keys of its values; none for most columns.
+    """Return the places to which a column's numbers may be rounded, from its keys; for most columns none.
 
-    The finest digit is that of nearly all values. Where rounding leaves few values, chance often hits them.
+    The finest digit is the last digit of nearly all values. Places with few rounded values are omitted: chance may hit.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
     if len(numbers) <= MOST_EXACT_VALUES or len(numbers) < 0.95 * len(set(keys)) - 1:
@@ -101,17 +101,16 @@ def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
 
 
 def ratios(chances: Sequence[float]) -> list[float]:
-    """Return the weighted sums of reciprocal chances, for answers right in all digits, in one fewer and so on.
+    """Return the evidence of an answer that is right in all digits, in one fewer only, and so on.
 
-    `chances` are the baseline's probabilities that the truth is the answer at each of these precisions, the finest
-    first.
+    `chances` are the baseline's probabilities that the answer is right at each of these precisions, finest first.
     """
     parts = [weight / chance for weight, chance in zip(WEIGHTS[len(chances) - 1], chances, strict=True)]
     return [sum(parts[place:]) for place in range(len(parts))]
 
 
 def worths(chances: Sequence[float]) -> list[float]:
-    """Return log2 of these ratios, none below 0 if there are several precisions."""
+    """Return log2 of `ratios`; with several precisions, at least 0."""
     if len(chances) == 1:
         return [-log2(chances[0])]
     return [max(0.0, log2(ratio)) for ratio in ratios(chances)]

@@ -1,4 +1,4 @@
-"""The choice of a table's rows: those that the baseline learns from, those that weigh its predictors, and the folds."""
+"""The choice of a table's rows: to learn from, to find predictor weights, and as folds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from tabcontam.baseline.view import View
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """The rows that one baseline sees, by place; rows of one of the `groups` are weighed and predicted together."""
+    """The rows that one baseline uses. Rows with one number in `groups` are predicted together."""
 
     rows: tuple[int, ...]
-    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
+    fits: tuple[tuple[Ints, Ints], ...]  # (training, predicted) indices of each fit
     groups: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class SampledTable:
-    """The columns over all rows of a table, not only those that a baseline is fitted on.
+    """The columns over all rows of a table, for predictors that count other rows.
 
-    In a small table, all of whose rows are fitted, they are those of the sample.
+    If the sample contains all rows, `columns` are those of the sample.
     """
 
     whole: Mapping[str, Column]
@@ -34,27 +34,27 @@ class SampledTable:
 
     @cached_property
     def large(self) -> bool:
-        """True if there are rows that no predictor is fitted on."""
+        """True if some rows are in no training set."""
         return len(self.sample.fits) == 1
 
     @cached_property
     def partial(self) -> bool:
-        """True if there are rows besides the sample's: more of the table than are fitted, or rows of known files."""
+        """True if there are rows outside the sample: of a large table, or of known files."""
         return len(self.sample.rows) < len(next(iter(self.whole.values())).keys)
 
     @cached_property
     def every(self) -> Ints:
-        """The places of all rows in the columns that are learned from."""
+        """The indices of all rows in `columns`."""
         return np.arange(len(next(iter(self.columns.values())).keys))
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        """The columns that are learned from."""
+        """The columns that predictors learn from."""
         return self.whole if self.partial else self.taken
 
     @cached_property
     def fits(self) -> list[tuple[Ints, Ints]]:
-        """For each fit the places learned from, which are all that are not queried, and the places predicted."""
+        """For each fit, the indices of rows to learn from (all that are not queried) and of rows to predict."""
         if not self.partial:
             return list(self.sample.fits)
         rows = np.array(self.sample.rows, dtype=np.int64)
@@ -64,19 +64,20 @@ class SampledTable:
         return [(np.setdiff1d(self.every, rows[self.sample.groups == 1]), rows[predicted])]
 
     def view(self, target: str, shown: Sequence[str]) -> View:
-        """Return the view of the counting predictors: in a small table all rows, each left out for itself alone.
+        """Return the view for counting predictors.
 
-        Folds would hide rows that belong together from each other, though a model that has read all other rows knows
-        them. The predicted rows are those of all fits, one fit after the other.
+        In a small table all rows are learned from, each except for itself. Folds would separate rows that belong
+        together, although a model that has read all others knows them. The predicted rows are those of all fits, one
+        fit after another.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
         learned = self.fits[0][0] if self.large else self.every
         return View(self.columns[target], given, learned, np.concatenate([predicted for _, predicted in self.fits]))
 
     def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
-        """Return the silent predictor's answer for each hidden feature in each queried row, by row."""
+        """Return the silent predictor's answers by queried row, one dict for each hidden feature."""
         fits = self.fits
-        if self.large:  # rows that only weigh the predictors are never queried
+        if self.large:  # rows that serve only to find weights are never queried
             ((learned, predicted),) = fits
             fits = [(learned, predicted[~np.isin(predicted, learned)])]
         given = [self.columns[name] for name in shown]
@@ -87,10 +88,10 @@ class SampledTable:
 
 
 def sample_of(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> RowSample | None:
-    """Return the sample of the `drawn` rows, queried in `rows` and with the `known` ones; None for too few rows."""
+    """Return a sample of the `drawn` rows with all queried `rows` and the `known` rows; None if they are too few."""
     asked = set(rows)
     if len(drawn) - len(known) < LEAST_FITTED_ROWS:
-        known = frozenset()  # too few others to weigh the predictors
+        known = frozenset()  # otherwise too few rows remain to find weights
     always = [row for row in drawn if row in known][:MOST_FITTED_ROWS]
     others = [row for row in drawn if row not in asked and row not in known]
     if len(others) >= MOST_FITTED_ROWS - WEIGHING_ROWS // 2:

@@ -1,9 +1,9 @@
 """Composite keys: combinations of cells, or of parts of cells, that determine a hidden cell together.
 
-An airline and the number of a flight determine its destination, and neither does alone; a day and a currency determine
-a rate; the fourth to eighth digit of an account its branch. Without these keys, a model that deduces such a cell would
-look as if it remembered it. Each combination is scored by the bits that it saves: the hidden cell of a row is predicted
-by that of another row with the same combination.
+An airline and a flight number determine the destination, a day and a currency the exchange rate. Digits four to eight
+of an account number determine the branch. Without these keys, a model that deduces such a cell would seem to remember
+it. Each combination is scored by the bits it saves when a row's hidden cell is predicted from another row with the same
+combination.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,13 +32,13 @@ from tabcontam.tables.large.table_excerpt import numbered
 
 Words = NDArray[np.uint64]
 
-MOST = {2: 80, 3: 120}  # combinations that are scored, by their number of cells
-PIECES, WITH_PIECES = 10, 50  # pieces of cells that are used, and their combinations that are scored
-SIZES = range(3, 9)  # characters in the middle of a code
+MOST = {2: 80, 3: 120}  # number of combinations to score, by number of cells
+PIECES, WITH_PIECES = 10, 50  # number of pieces of cells, and of combinations with pieces to score
+SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
 def shared(view: View) -> list[Ints]:
-    """Return the best combinations, a code for each row: rows with one code share it; 0 means a part is missing."""
+    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing part."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):
@@ -48,13 +48,13 @@ def shared(view: View) -> list[Ints]:
 
 
 def codes_of(hashes: Words) -> Ints:
-    """Return whole numbers for different hashes; 0 stays 0."""
+    """Return a whole number for each distinct hash; 0 stays 0."""
     values, codes = np.unique(hashes, return_inverse=True)
     return np.asarray(codes + (0 if len(values) and values[0] == 0 else 1), dtype=np.int64)
 
 
 def _together(view: View) -> Iterator[Words]:
-    """Yield the hashes of two and three cells, of a cell and a piece, and of all or all but one; 0 for none."""
+    """Yield hashes of two and three cells, of a cell with a piece, and of all cells or all but one; 0 for none."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     for size, most in MOST.items():
         yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
@@ -64,7 +64,7 @@ def _together(view: View) -> Iterator[Words]:
 
 
 def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
-    """Yield the hashes of all cells together, and of all but one, for rows that stand twice in a file."""
+    """Yield hashes of all cells together and of all but one: a row may occur twice in a file."""
     total: Words = np.sum([one.hashes for one in cells], axis=0, dtype=np.uint64)
     present = np.logical_and.reduce([one.hashes > 0 for one in cells])
     left_outs: list[Words] = [np.zeros_like(total), *(one.hashes for one in cells)]
@@ -73,7 +73,7 @@ def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield the names and hashes of pieces of cells with another cell or piece; the hash is 0 if one is missing."""
+    """Yield names and hashes of pieces of cells with another cell or piece; a hash is 0 if a part is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
     others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
@@ -81,13 +81,13 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield the names and hashes of two cells together; the hash is 0 if one is missing."""
+    """Yield names and hashes of two cells together; a hash is 0 if one is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     yield from _choices(combinations(cells, 2), least, MOST[2])
 
 
 class _HashedColumn(NamedTuple):
-    """A column, and hashes of its cells that can be added to those of other columns; 0 if a cell is missing."""
+    """A column and the hashes of its cells, which can be added to other columns' hashes; 0 if a cell is missing."""
 
     distinct: int
     name: str
@@ -95,9 +95,9 @@ class _HashedColumn(NamedTuple):
 
 
 def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -> list[_HashedColumn]:
-    """Return the columns with the fewest, but less than `below`, distinct cells; `first` is the number of the first.
+    """Return the `most` columns with the fewest distinct cells, below `below`, each numbered, from `first` on.
 
-    Columns that have the same number would have the same hashes.
+    Columns with equal numbers would have equal hashes.
     """
     few = sorted((one.distinct, one.name, one) for one in columns if 2 < one.distinct < below)[:most]
     found = []
@@ -108,7 +108,7 @@ def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -
 
 
 def _choices(several: Iterable[Sequence[_HashedColumn]], least: float, most: int) -> Iterator[tuple[str, Words]]:
-    """Yield the names and hashes of combined cells with more than `least` possible values, the fewest first."""
+    """Yield names and hashes of combinations with more than `least` possible values, those with the fewest first."""
     chosen = [
         (prod(one.distinct for one in cells), " and ".join(one.name for one in cells), cells) for cells in several
     ]
@@ -119,7 +119,7 @@ def _choices(several: Iterable[Sequence[_HashedColumn]], least: float, most: int
 
 
 def _middles(view: View) -> Iterator[Words]:
-    """Yield the hashes of characters in the middle of codes of one length; 0 if a cell has another length."""
+    """Yield hashes of middle characters of codes of one length; 0 if a cell has another length."""
     for one in view.shown:
         length = one.size_of_codes
         least = MOST_ROWS_OF_SMALL_TABLE if view.large else LEAST_CODES
@@ -139,16 +139,16 @@ def _middles(view: View) -> Iterator[Words]:
 
 @dataclass(frozen=True, eq=False)
 class _Probes:
-    """The rows that look for another row with which they share something, and their target's values."""
+    """The rows on which combinations are scored, and the target's values."""
 
     learned: Ints
-    rows: Ints  # that look
-    targets: Ints  # the code of every row
-    bits: Floats  # of each looking row's own value
+    rows: Ints  # the scoring rows
+    targets: Ints  # the target's code in every row
+    bits: Floats  # surprisal of each scoring row's value by frequency
 
     @classmethod
     def of(cls, view: View) -> "_Probes":
-        """Return evenly chosen training rows whose value of the target is known."""
+        """Return scoring rows: evenly chosen training rows with a known target."""
         targets = view.target.codes
         known = view.learned[targets[view.learned] > 0]
         rows = known[:: max(1, len(known) // COMBINATION_PROBES)]
@@ -156,7 +156,7 @@ class _Probes:
         return cls(view.learned, rows, targets, -np.log2(counts[targets[rows]] / max(1, len(known))))
 
     def gain(self, hashes: Words) -> float:
-        """Return the bits of the looking rows' values that the value of a row with the same hash saves."""
+        """Return the bits saved when each scoring row is predicted from another row with an equal hash."""
         partner = sharing(hashes, self.learned, self.rows)
         has_partner = partner >= 0
         count = int(has_partner.sum())
@@ -169,14 +169,14 @@ class _Probes:
 
 
 def sharing(hashes: Words, learned: Ints, rows: Ints) -> NDArray[np.int32]:
-    """Return for each of these rows another training row with its hash; -1 if there is none or the hash is 0."""
+    """Return for each of `rows` another training row with an equal hash; -1 if there is none or the hash is 0."""
     bits = min(MOST_LOOKUP_BITS, 2 + len(learned).bit_length())
     partners = another(hashes >> np.uint64(64 - bits), 1 << bits, learned, rows)
     return np.where((hashes[partners] == hashes[rows]) & (hashes[rows] > 0), partners, np.int32(-1))
 
 
 def another(keys: Words | Ints, most: int, learned: Ints, rows: Ints) -> NDArray[np.int32]:
-    """Return for each of these rows another training row with its key, below `most`; -1 if there is none."""
+    """Return for each of `rows` another training row with an equal key; -1 if there is none. Keys are below `most`."""
     found = []
     for ordered in (learned, learned[::-1]):
         last = np.full(most, -1, dtype=np.int32)

@@ -1,7 +1,7 @@
 """The silent predictor: trees grown on all rows that are not queried. They answer queries as a language model would.
 
-The baseline gives probabilities of values; this predictor names a single value, as a language model does. Its hits
-beyond the baseline's expectation show how far an honest predictor surpasses the baseline, which is no sign of memory.
+The baseline gives probabilities of values. The silent predictor names one value, as a language model does. Its hits
+beyond the baseline's expectation show how far an honest predictor exceeds the baseline without memory.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,10 @@ from tabcontam.baseline.thresholds import (
 def silent_answers(
     targets: Sequence[Column], shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]]
 ) -> list[dict[int, str]]:
-    """Return the value that the trees name for each target in each predicted row, as the table mostly writes it.
+    """Return by predicted row the value that the trees predict, in its usual spelling; one dict for each target.
 
-    Each of `fits` has the places of rows to learn from and of rows to predict. A row for which the trees name no value,
-    or a missing one, is left out.
+    Each of `fits` is a pair: indices of rows to learn from and of rows to predict. Rows with a predicted missing cell
+    are left out.
     """
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -55,7 +55,7 @@ def silent_answers(
 
 
 def _features(shown: Sequence[Column]) -> Floats:
-    """Return numbers as they are, texts by their code and by their last number; -1 where there is none."""
+    """Return numbers unchanged, and texts as their code and their last number; -1 where there is no number."""
     found: list[Floats] = []
     for one in shown:
         if one.numbers is None:
@@ -68,7 +68,7 @@ def _features(shown: Sequence[Column]) -> Floats:
 
 
 def _outputs(target: Column) -> Floats:
-    """Return the values by which trees split: a number's rank, or whether a text is one of the most frequent ones."""
+    """Return the values by which trees split: a number's rank, or flags for the most frequent texts."""
     if target.numbers is not None and target.distinct > FEW_VALUES:
         ranks = np.nan_to_num(target.ranks, nan=-0.5)
         return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])
@@ -85,7 +85,7 @@ def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
 
 
 def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
-    """Return the value with most votes in each queried row; the training rows of its leaf share a tree's vote."""
+    """Return the code with most votes in each queried row. The training rows in a leaf share the tree's vote."""
     from scipy.sparse import csr_matrix
 
     summed = csr_matrix((len(asked), values))

@@ -1,4 +1,4 @@
-"""Predictors by the rows that are most like the row in question."""
+"""Predictors by the rows that are most similar to the predicted row."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +8,11 @@ from tabcontam.baseline.fit import CountedProbabilities, Fit, leave_for_new_valu
 from tabcontam.baseline.regression import bandwidth, spread_over
 from tabcontam.baseline.thresholds import CLOSE_ROW_ESCAPE, LEAST_NUMBERS
 
-Small = NDArray[np.float32]  # there is a number for each two rows
+Small = NDArray[np.float32]  # 32 bits, since matrices have a number for each pair of rows
 
 
 def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
-    """Return the values of similar rows: of the nearest three and twenty, and of those that are very close."""
+    """Return predictions from similar rows: from the 3 and the 20 nearest rows, and from all very close rows."""
     if not fit.shown:
         return {}, {}
     alike, by_score = _distances(fit)
@@ -28,7 +28,7 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilit
 
 
 def _distances(fit: Fit) -> tuple[Small, Small]:
-    """Return the distances of predicted to training rows: with equal weights of the columns, and by information."""
+    """Return distances of predicted to training rows: with equal column weights, and weighted by saved bits."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
     by_score, apart = np.zeros_like(alike), np.empty_like(alike)
@@ -49,7 +49,7 @@ def _distances(fit: Fit) -> tuple[Small, Small]:
 
 
 def _nearest(distances: Small, count: int) -> Small:
-    """Return weights that fall with the distance, scaled by the reach of the `count` nearest ones."""
+    """Return weights of rows that fall with the distance, scaled by the distance of the `count` nearest rows."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + np.float32(1e-9)
     weights = _bell(distances, np.float32(0.6) * reach)
     weights *= distances <= 2 * reach
@@ -57,12 +57,12 @@ def _nearest(distances: Small, count: int) -> Small:
 
 
 def _close(distances: Small) -> Small:
-    """Return weights by the distance alone: a row without a close one has none."""
+    """Return weights of rows that fall with the distance on a fixed scale: without close rows, all are nearly 0."""
     return _bell(distances, np.float32(0.5 * float(np.median(distances.min(axis=1))) + 1e-3))
 
 
 def _bell(distances: Small, reach: Small | np.float32) -> Small:
-    """Return weights that fall with the distance like a normal density; in place, as there are many numbers."""
+    """Return weights that fall with the distance like a normal density. Computed in place to save memory."""
     weights = distances / reach
     weights *= weights
     weights *= np.float32(-0.5)
@@ -70,7 +70,7 @@ def _bell(distances: Small, reach: Small | np.float32) -> Small:
 
 
 def _with_marginal(fit: Fit, weights: Small) -> Floats:
-    """Return the weighted rows' values, with the frequencies of all rows as one more row."""
+    """Return the weighted frequencies of the training rows' values, with the marginal frequencies as one more row."""
     found = _shares(fit, weights)
     found += fit.marginal
     found /= weights.sum(axis=1, keepdims=True) + 1
@@ -78,7 +78,7 @@ def _with_marginal(fit: Fit, weights: Small) -> Floats:
 
 
 def _smoothed(fit: Fit, weights: Small) -> Floats:
-    """Return the neighbours' numbers, each spread over the values around it."""
+    """Return the weighted frequencies of the neighbours' numbers, each spread over nearby values."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
@@ -93,7 +93,7 @@ def _smoothed(fit: Fit, weights: Small) -> Floats:
 
 
 def _shares(fit: Fit, weights: Small) -> Floats:
-    """Return the weight of each value among the training rows."""
+    """Return the total weight of each value, over the training rows."""
     from scipy.sparse import csr_matrix
 
     shape = (len(fit.train), len(fit.keys))

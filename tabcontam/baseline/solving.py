@@ -11,10 +11,10 @@ from tabcontam.baseline.thresholds import ZERO_COLUMN
 
 
 def thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the thin singular value decomposition of a matrix of shape (rows, columns), without its columns of zeros.
+    """Return the thin singular value decomposition of a matrix of rows by columns.
 
-    The result is `left` (rows, rank), `sizes` (rank) and `right` (rank, columns), with zeros in `right` for a column
-    that was dropped. Raises `LinAlgError` if the matrix is not finite.
+    Columns of zeros are dropped first. The result is `left` (rows, rank), `sizes` (rank) and `right` (rank, columns),
+    with zeros in `right` for dropped columns. Raises `LinAlgError` if the matrix is not finite.
     """
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("the matrix is not finite")
@@ -40,10 +40,10 @@ def _svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def weights_of(x: Floats, y: Floats, rcond: float | None = None) -> Floats:
-    """Return the smallest weights of shape (columns,) with which the columns of `x` come closest to `y`.
+    """Return the least-squares weights of the columns of `x` for `y`; of several solutions, the smallest.
 
-    Singular values below `rcond` times the largest count as zero (by default the precision of a float times the larger
-    side of `x`). Raises `LinAlgError` if `x` is not finite.
+    Singular values below `rcond` times the largest count as zero; the default is float precision times the larger side
+    of `x`. Raises `LinAlgError` if `x` is not finite.
     """
     try:
         found = np.asarray(np.linalg.lstsq(x, y, rcond=rcond)[0])
@@ -55,7 +55,7 @@ def weights_of(x: Floats, y: Floats, rcond: float | None = None) -> Floats:
 
 
 def inverse_of(matrix: Floats, rcond: float) -> Floats:
-    """Return the pseudo-inverse of a matrix, with singular values below `rcond` times the largest as zero."""
+    """Return the pseudo-inverse of a matrix. Singular values below `rcond` times the largest count as zero."""
     left, sizes, right = thin_svd(matrix)
     inverse = np.where(sizes > rcond * sizes.max(initial=0.0), 1 / np.maximum(sizes, np.finfo(np.float64).tiny), 0.0)
     return np.asarray((right.T * inverse) @ left.T)

@@ -1,7 +1,7 @@
-"""Numbers on a line of their own for each kind of row: a meter's readings by date, a price by weight.
+"""Numbers on a straight line for each kind of row: a meter's readings by date, a price by weight.
 
-A model that has read the other rows of a kind can draw the line and extend it. The baseline fits a line to them, which
-counts if they lie on it to the last digit.
+A model that has read the other rows of a kind can extend their line. The baseline fits a line to these rows; it is used
+if they lie on it to the last digit.
 """
 
 from collections.abc import Sequence
@@ -23,17 +23,18 @@ from tabcontam.baseline.thresholds import (
 )
 from tabcontam.baseline.view import View
 
-SIZES = (4, 8, 16)  # rows of a kind, in classes: a line is as sure as lines of its class were
+SIZES = (4, 8, 16)  # edges of classes of kinds, by number of rows
 
 
 def numbers_near(
     probed: tuple[Ints, Ints], true: Ints, predicted: tuple[Ints, Ints], decimals: int, sizes: Sequence[int], reach: int
 ) -> LawPredictions:
-    """Return the predicted rows' numbers and those next to them, each as likely as it was in the probed rows.
+    """Return numbers up to `reach` units from a computed one.
 
-    `probed` and `predicted` are the numbers that kinds give these rows, and the rows of each kind, 0 if it has no
-    number; `true` are the probed rows' own numbers. All count the last decimal of `decimals`. The farthest neighbour is
-    `reach` away. Kinds are compared with those of as many rows, in classes by `sizes`.
+    Their probabilities are hit rates in the probed rows. `probed` and `predicted` are pairs: each row's computed
+    number, and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All
+    numbers are in units of the last of `decimals`. Hit rates are counted separately for small and large kinds, in
+    classes with edges `sizes`.
     """
     wholes, counts = probed
     off, classes, known = true - wholes, np.searchsorted(sizes, counts), counts > 0
@@ -67,18 +68,18 @@ def lines(view: View) -> list[LawPredictions]:
 
 @dataclass(frozen=True, eq=False)
 class _KindLines:
-    """A key, and the kinds, each of which has a line by it."""
+    """A key `x` and kinds: the numbers `y` of each kind may lie on a line over `x`."""
 
     x: Floats
     y: Floats
     codes: Ints
-    learned: Ints  # rows with a key, a number and a kind
+    learned: Ints  # training rows with a key, a number and a kind
     probed: Ints
     decimals: int
 
     @classmethod
     def of(cls, view: View, key: Floats, one: Column) -> "_KindLines | None":
-        """Return the lines of a view; None if too few rows have a key, a number and a kind."""
+        """Return the lines by this key and these kinds; None if too few rows have a key, a number and a kind."""
         y = view.target.numbers
         assert y is not None  # noqa: S101 - checked above
         complete = np.isfinite(key) & np.isfinite(y) & (one.codes > 0)
@@ -89,13 +90,13 @@ class _KindLines:
         return cls(key - middle, y, one.codes, learned, learned[:: max(1, len(learned) // 800)], view.target.decimals)
 
     def share(self) -> float:
-        """Return the share of probed rows that lie on the line of their kind's rows, themselves included."""
+        """Return the share of probed rows on the line of their kind. The line is fitted with these rows."""
         made, counts = self._made(self._fitted(self.learned), self.probed)
         near = np.abs(made - self.y[self.probed]) <= LINE_DISTANCE * 10.0**-self.decimals
         return float((near & (counts > LEAST_LINE_ROWS)).mean())
 
     def follows(self, view: View) -> LawPredictions:
-        """Return the numbers on the lines and those next to them, each as likely as it was in other rows."""
+        """Return the numbers on the lines and adjacent numbers. Their probabilities are hit rates in other rows."""
         own = np.full(len(self.y), ROW_PARTS)
         own[self.learned] = np.arange(len(self.learned)) % ROW_PARTS
         fits = [self._fitted(self.learned[own[self.learned] != part]) for part in range(ROW_PARTS)]
@@ -111,7 +112,7 @@ class _KindLines:
         return numbers_near(predict(self.probed), true, predict(view.predicted), self.decimals, SIZES, LINE_ERROR)
 
     def _fitted(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
-        """Return the height and slope of each kind's line, by least squares, and its number of rows."""
+        """Return the intercept and slope of each kind's least-squares line, and the kind's number of rows."""
         codes, x, y, kinds = self.codes[rows], self.x[rows], self.y[rows], int(self.codes.max()) + 1
         count = np.bincount(codes, minlength=kinds)
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""The baseline of a table's rows, computed once: fitted out of fold and cached by the table's content."""
+"""The baseline of a table's rows: fitted out of fold, computed once, and cached by the table's content."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ from tabcontam.tables.table import Cell, Table
 if TYPE_CHECKING:
     from tabcontam.baseline.chains import FeatureChain
 
-VERSION = 21  # of the baseline: results of other versions are not read
+VERSION = 21  # version of the baseline; cached results of other versions are not used
 
 
 @dataclass(frozen=True)
 class RowPrediction:
     """The baseline's prediction of one row's hidden cells.
 
-    `unsure` is the uncertainty in bits: -log2 of the probability of the first hidden cell's likeliest value, plus that
-    of the later cells. These are predicted from the hidden cells before them, so theirs is the mean over all rows.
+    `unsure` is its uncertainty in bits: -log2 of the probability of the likeliest value, summed over the cells. For
+    later cells, which are predicted from earlier hidden cells, the mean over all rows is used.
     """
 
     cells: Mapping[str, CellPrediction]
@@ -37,10 +37,10 @@ class RowPrediction:
 def predict_rows(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
 ) -> dict[int, RowPrediction]:
-    """Return the predictions of each row's hidden features, each given the shown ones and the hidden ones before it.
+    """Return the predictions of each row's hidden features, each from the shown features and earlier hidden ones.
 
-    With `before` the four rows before, in the order of the file, are shown too. The baseline learns from the table and
-    from known files.
+    If `before`, the four rows before in the file are shown too. The baseline learns from the table and from known
+    files.
     """
     if not rows:
         return {}
@@ -65,7 +65,7 @@ def _predicted(
         def read(stored: Any) -> list[CellPrediction]:
             return [CellPrediction.read(fields) for _, fields in zip(rows, stored, strict=True)]
 
-        # in a wide table with the rows before shown, the hidden features decide which of its columns are used
+        # if rows before are shown, a wide table's columns depend on the hidden features
         question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
         return cached_finding(table, question, lambda: chain().predictions(place), write, read)
 
@@ -97,7 +97,7 @@ def _predicted(
 def chain_of(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
 ) -> "FeatureChain":
-    """Return the chain of hidden features in these rows, each given the shown ones and the hidden ones before it."""
+    """Return the chain of hidden features in these rows, each predicted from the shown and earlier hidden features."""
     from tabcontam.baseline.chains import FeatureChain
 
     cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
@@ -109,10 +109,10 @@ def chain_of(
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:
-    """Return the `count` of these columns that are hardest to predict, hardest first, without a fit of the baseline.
+    """Return the `count` of these columns that are hardest to predict, hardest first, without fitting the baseline.
 
-    Each is treated as queried alone with the table's other columns shown; with `before`, as queried after those chosen
-    before it, with the rows before shown, in the order of the file.
+    Each column is assumed to be queried alone, with all other columns shown. If `before`, it is queried after the
+    columns chosen before it, and the rows before are shown.
     """
 
     def find() -> tuple[str, ...]:
@@ -141,10 +141,10 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
 def _cells(
     table: Table, names: Sequence[str], shown: Sequence[str], lagged: Collection[str] = ()
 ) -> tuple[dict[str, Column], list[str]]:
-    """Return the columns that a baseline needs, and the names of the shown ones.
+    """Return the columns that a baseline needs, and the names of the shown columns.
 
-    With features that are `lagged`, the rows before are shown: four of these features, and the last of others; and also
-    the number of rows that have the same cell so far, in a wide table for these features alone.
+    If `lagged` is not empty, rows before are shown: cells of four rows for `lagged` features, and of one row for other
+    features. Run lengths of equal cells are added, in a wide table for `lagged` features only.
     """
     columns = {name: column_of(table, name) for name in names}
     if not lagged:
@@ -162,9 +162,9 @@ def _run(table: Table, name: str) -> Column:
 
 
 def column_of(table: Table, name: str, by: int = 0) -> Column:
-    """Return a column over all rows, or its cells `by` rows before.
+    """Return a column over all rows, or its cells `by` rows earlier.
 
-    The rows of known files follow the table's rows, and after them a large table's rows that share a key.
+    After the table's rows come the rows of known files and, for a large table, rows of the whole file that share a key.
     """
 
     def made() -> Column:
@@ -183,7 +183,7 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
 
 def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
-    """Return the cells next to each row among the rows of its kind, if the kind and the place are shown."""
+    """Return the adjacent cells of each row among the rows of its kind, if the kind and the order are shown."""
     found: list[Column] = []
     for line in () if table.whole is None else table.whole.adjoining:
         if line.order in shown and (line.by is None or line.by in shown):
@@ -194,7 +194,7 @@ def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
 
 
 def _adjoining_cells(table: Table, line: AdjoiningRows, name: str) -> list[Column]:
-    """Return a column's cells in the rows before and after each row; rows that are not the table's have none."""
+    """Return a column's cells in the rows before and after each row; missing for rows outside the table."""
     place, length = table.columns.index(name), len(column_of(table, name).keys)
 
     def made(called: str, rows: Sequence[Sequence[Cell] | None]) -> Column:
@@ -208,12 +208,12 @@ def _adjoining_cells(table: Table, line: AdjoiningRows, name: str) -> list[Colum
 
 
 def _last_row(table: Table) -> list[str]:
-    """Return the names of the cells of the row before."""
+    """Return the names of the features of the row before."""
     return [previous(name) for name in table.columns]
 
 
 def _known(table: Table) -> frozenset[int]:
-    """Return the places of the rows that a model may rightly know; rows of known files come after the table's."""
+    """Return the indices of the rows that a model may rightly know. Rows of known files follow the table's rows."""
     return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
 
 

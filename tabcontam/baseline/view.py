@@ -1,4 +1,4 @@
-"""All rows of a table for the counting predictors: few of the fitted rows hold a large table's rare values."""
+"""All rows of a table for the counting predictors: the sample has few rows with a large table's rare values."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,9 +17,9 @@ from tabcontam.baseline.thresholds import (
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The columns over all rows, the places of those that may be learned from, and of those that are predicted.
+    """The columns over all rows, and the indices of rows to learn from and of rows to predict.
 
-    A predicted row may be among those learned from: it is left out wherever it is predicted itself.
+    A predicted row may be among `learned`: it is left out when it is predicted itself.
     """
 
     target: Column
@@ -34,18 +34,18 @@ class View:
 
     @cached_property
     def of_many_numbers(self) -> list[Column]:
-        """The shown columns of more than a few different numbers, those of most first."""
+        """The shown columns of many distinct numbers, those with most first."""
         many = (one for one in self.shown if one.numbers is not None and one.distinct > FEW_VALUES)
         return sorted(many, key=lambda one: (-one.distinct, one.name))
 
     @cached_property
     def probed(self) -> Ints:
-        """The places in `learned` of rows that test a rule: all of them, or evenly chosen ones of many."""
+        """Indices into `learned` of the rows that test a rule: all rows, or evenly chosen rows if there are many."""
         return np.arange(0, len(self.learned), max(1, len(self.learned) // MOST_PROBED_ROWS))
 
     @cached_property
     def thinned(self) -> "View":
-        """The view with evenly chosen runs of many rows to learn from, to compare columns by."""
+        """The view with evenly chosen runs of the rows to learn from, for comparing columns of a large table."""
         every = len(self.learned) // THINNED_ROWS
         chosen = np.arange(len(self.learned)) // THINNED_RUN % max(1, every) == 0
         return replace(self, learned=self.learned[chosen]) if every > 1 else self

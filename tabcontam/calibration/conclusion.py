@@ -8,15 +8,19 @@ from tabcontam.groups import grouped
 
 Rate = Mapping[str, float | int | None]
 RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
-"""The rate at which tests detect answerers, by answerers, test ids, and whether the tests are weighed together."""
+"""A function that returns how often tests detect answerers.
+
+Its arguments are names of answerers, ids of tests, and whether the tests are decided together.
+"""
 
 
 def conclusions(
     tests: Sequence[Test], ignorant: Sequence[str], expert: str, memorisers: Mapping[str, float], rate_of: RateOf
 ) -> list[dict[str, object]]:
-    """Return as JSON what the tests of each family detect and what they miss, without families that were not asked.
+    """Return for each family, as JSON, how often its tests detect each kind of answerer.
 
-    `ignorant` answerers know nothing of the table, `expert` its card and no row, `memorisers` a share of its rows.
+    `ignorant` answerers know nothing of the table, `expert` knows its card and no row, `memorisers` know a share of the
+    rows. Families that were not asked are left out.
     """
     found: list[dict[str, object]] = []
     for family, own in grouped(tests, lambda test: test.family).items():
@@ -42,7 +46,10 @@ def conclusions(
 
 
 def _of_rows(family: Family, rates: Mapping[float, Rate], false_rate: Rate) -> str:
-    """Return a sentence with the telling share first, then the least share that is detected nearly always."""
+    """Return a sentence with the rates at one or two shares of remembered rows.
+
+    The first is the share nearest `TYPICAL_SHARE`. The second is the least share that is nearly always detected.
+    """
     shares = [min(rates, key=lambda share: abs(share - TYPICAL_SHARE))]
     sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE_DETECTION_RATE]
     if sure and min(sure) not in shares:
@@ -59,5 +66,5 @@ def _in_runs(rate: Rate) -> str:
 
 
 def _false_positives(subject: str, rate: Rate) -> str:
-    """Return in words how often answerers without knowledge are detected, and the upper limit of that rate."""
+    """Return how often answerers without knowledge are detected, in words, and the upper limit of that rate."""
     return f"{subject} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"

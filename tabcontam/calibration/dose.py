@@ -1,4 +1,4 @@
-"""Dose and response: how often tests find LLMs, by how many copies of a table's rows these are known to have read."""
+"""Dose and response: how often tests detect LLMs, by how many copies of a table's rows each LLM has read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson
 
-TABLE = "table"  # the name of the joint verdict of a table's row tests
-HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for
+TABLE = "table"  # the name of the verdict of all row tests together
+HALF, NEARLY_ALL = 0.5, 0.95  # shares of detected pairs for which the smallest number of copies is reported
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A verdict of one test, or of the table, on rows of one table of which one LLM has read a number of copies.
+    """A verdict of one test, or of all row tests together, on rows that one LLM has read in the same number of copies.
 
-    `test` is the test's id, or `TABLE`; `p_value` is None if it has none; `rows` is how many rows have this exposure,
-    if the table's rows have several.
+    `test` is the test's id, or `TABLE` for all row tests together. `p_value` is None if the test has no p-value. `rows`
+    is the number of these rows, or None if all rows of the table have the same exposure.
     """
 
     llm: str
@@ -32,12 +32,12 @@ class Observation:
 
     @property
     def contaminated(self) -> bool:
-        """True if it was called contaminated."""
+        """True if the verdict is contaminated."""
         return self.verdict is Verdict.CONTAMINATED
 
     @property
     def decided(self) -> bool:
-        """True if it was decided: it was neither uninformative nor without an answer."""
+        """True if the verdict is contaminated or not detected."""
         return self.verdict in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 
 
@@ -45,9 +45,9 @@ class Observation:
 class Rung:
     """The pairs of an LLM and a table's rows at one number of copies.
 
-    `contaminated` of `pairs` were called contaminated, which is the share `share` with the exact 95 % interval from
-    `low` to `high` (Clopper and Pearson 1934); for `undecided` others the test was undecided, and they count as not
-    found.
+    `contaminated` of the `pairs` were called contaminated. `share` is their share of all pairs, with the exact 95 %
+    interval from `low` to `high` (Clopper and Pearson 1934). `undecided` pairs have neither verdict, contaminated or
+    not detected; they count as not contaminated.
     """
 
     copies: float
@@ -61,13 +61,14 @@ class Rung:
 
 @dataclass(frozen=True)
 class Dose:
-    """The response of one test to the number of copies, or of the table's verdict.
+    """The response of one test, or of all row tests together, to the number of copies.
 
-    `half` and `nearly_all` are the smallest numbers of copies from which on it finds so many of the pairs, None if no
-    such number was tried; `unread` are the p-values of pairs that were never read, from the smallest; `uniform` is the
-    p-value of their one-sided Kolmogorov-Smirnov test against being smaller than uniform, None without any;
-    `correlation` is the median over LLMs and tables with four arms or more of the rank correlation (Spearman) of copies
-    with how small the arm's p-value is, over `arms` of them.
+    `half` and `nearly_all` are the smallest numbers of copies from which on the test detects half and 95 % of the
+    pairs. They are None if no such number was tried. `unread` are the p-values of the pairs that were never read, in
+    ascending order. `uniform` is the p-value of a one-sided Kolmogorov-Smirnov test that the `unread` p-values are not
+    too small, None if there are no such p-values. For each LLM and table with four numbers of copies or more, copies
+    are correlated with -p by ranks (Spearman). `correlation` is the median of these coefficients, and `arms` is their
+    number.
     """
 
     test: str
@@ -82,10 +83,10 @@ class Dose:
 
 
 def doses(observations: Sequence[Observation], families: Mapping[str, Family]) -> list[Dose]:
-    """Return each test's response to the number of copies, the table's verdict first, then in order of occurrence.
+    """Return each test's response to the number of copies.
 
-    `families` are those of the tests by id. Observations without a verdict are scores and left out, as are skipped
-    ones, which were not asked.
+    The response of all row tests together comes first. `families` maps the id of a test to its family. Observations
+    that have no verdict or were skipped are left out.
     """
     asked = [one for one in observations if one.verdict not in (None, Verdict.SKIPPED)]
     by_test = grouped(sorted(asked, key=lambda one: one.test != TABLE), lambda one: one.test)
@@ -110,7 +111,7 @@ def _rung(copies: float, own: Sequence[Observation]) -> Rung:
 
 
 def _from(rungs: Sequence[Rung], share: float) -> float | None:
-    """Return the least number of copies above 0 from which on at least this share is found at every number."""
+    """Return the least number of copies, above 0, from which on every number has at least this `share`."""
     least = None
     for rung in reversed(rungs):
         if rung.copies == 0 or rung.share < share:
@@ -120,7 +121,7 @@ def _from(rungs: Sequence[Rung], share: float) -> float | None:
 
 
 def _not_smaller(p_values: Sequence[float]) -> float | None:
-    """Return the chance of so many small p-values if each is uniform on 0 to 1, or larger; None without any."""
+    """Return the one-sided p-value that the p-values are uniform on 0 to 1, or larger; None if there are none."""
     if not p_values:
         return None
     from scipy.stats import kstest
@@ -129,7 +130,7 @@ def _not_smaller(p_values: Sequence[float]) -> float | None:
 
 
 def _correlations(own: Sequence[Observation]) -> list[float]:
-    """Return for each LLM and table with several arms how their p-values go with their copies."""
+    """Return the correlation of copies with -p for each LLM and table that has enough different numbers of copies."""
     found = []
     for arms in grouped(own, lambda one: (one.llm, one.dataset)).values():
         known = [(one.copies, -one.p_value) for one in arms if one.p_value is not None]

@@ -1,7 +1,7 @@
 """A measurement of the tests' power on a table: simulated answerers are asked as a model would be.
 
-A run is planned, asked, read and decided as any other: real prompts, real reading, all verdicts of an answerer at one
-level. The result is how often the tests detect answerers that know nothing of the rows, and those that know some.
+Prompts, readings and verdicts are those of a real run, and all verdicts of an answerer share one level. The result is
+how often the tests detect answerers that know nothing of the rows, and answerers that know some rows.
 """
 
 import asyncio
@@ -50,14 +50,14 @@ EXPERT = "schema-expert"  # knows the card and no row
 SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
-TOGETHER = "table"  # the joint verdict of the row tests
-WORTH = 8.0  # seconds of work left from which on a second process pays
+TOGETHER = "table"  # the verdict of all row tests together
+WORTH = 8.0  # seconds of remaining work above which more processes are started
 Trials = dict[str, list[Trial]]  # by the test's id
 
 
 @dataclass(frozen=True)
 class AnswererResults:
-    """The results of one answerer in one run: by test, and the verdict on the table if rows were tested."""
+    """The results of one answerer in one run, by test id, and the verdict on the table if row tests were asked."""
 
     results: Mapping[str, Result]
     table: TableVerdict | None
@@ -65,26 +65,26 @@ class AnswererResults:
 
     @property
     def parts(self) -> Mapping[str, Result | TableVerdict]:
-        """The results and, under `TOGETHER`, the table."""
+        """The results by test id, and the verdict on the table under `TOGETHER`."""
         return {**self.results, TOGETHER: self.table} if self.table else self.results
 
     def of(self, test: str) -> list[Result]:
-        """Return the result of a test, or those that the table's verdict rests on."""
+        """Return the result of `test`; for `TOGETHER`, the results of all row tests."""
         return [self.results[one] for one in (self.row_tests if test == TOGETHER else (test,))]
 
     def queries(self, test: str) -> int:
-        """Return how many queries were asked."""
+        """Return how many queries were asked for `test`."""
         return sum(result.queries for result in self.of(test))
 
     def undecided(self, test: str) -> tuple[str, str | None]:
-        """Return the verdict of a test that was not asked, and the reason of the first result with that verdict."""
+        """Return the verdict of a test that was not asked, and its reason."""
         verdict = self.parts[test].verdict
         return str(verdict), next(result.reason for result in self.of(test) if result.verdict is verdict)
 
 
 @dataclass(frozen=True)
 class AnswererPlan:
-    """The plan of a run, the same for every answerer, with all readings: equal replies are read once."""
+    """The plan of a run, shared by all answerers. `readings` stores each reading, so equal replies are read once."""
 
     cells: Sequence[PlannedResult]
     readings: dict[tuple[str, Answer], Reading] = field(default_factory=dict)
@@ -106,14 +106,14 @@ def planned(
     prompts: PromptSet | None = None,
     until_decided: bool = False,
 ) -> AnswererPlan:
-    """Return the plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
+    """Return the plan of a run with one prompt set. Each prompt is written once for all answerers."""
     subject = RunSource(SimulatedModel("oracle", seed))
     options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
     return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
 
 
 def written_once(cells: Iterable[PlannedResult]) -> AnswererPlan:
-    """Return the plan of these cells; each question is written at its first use and cached."""
+    """Return the plan of these `cells`. Each question is written at its first use and cached."""
 
     def once(query: Query) -> Query:
         return replace(query, write=cache(query.write))
@@ -122,14 +122,14 @@ def written_once(cells: Iterable[PlannedResult]) -> AnswererPlan:
 
 
 def ask(run: AnswererPlan, answerer: str, seed: int) -> Trials:
-    """Return every query of a planned run, by test, with a reply and its reading. Raises `UsageError`."""
+    """Return the trials of a planned run, by test id. Raises `UsageError` for an unknown answerer."""
     queries = [query for cell in run.cells for query in cell.queries]
     model = SimulatedModel(answerer, seed)
     return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
 
 
 async def asked_of(run: AnswererPlan, model: Model) -> Trials:
-    """Return every query of a planned run, by test, with the answer of a model that is prepared for its table."""
+    """Return the trials of a planned run, by test id, asked of a model that is prepared for the run's table."""
     trials: Trials = {}
     for cell in run.cells:
         requests = [ModelRequest(query.question, query.max_tokens) for query in cell.queries]
@@ -140,7 +140,7 @@ async def asked_of(run: AnswererPlan, model: Model) -> Trials:
 
 
 def judge(run: AnswererPlan, trials: Trials, alpha: float, rules: str = CALIBRATED) -> AnswererResults:
-    """Return the verdicts on the trials of a planned run, of one table and serializer."""
+    """Return the results and the verdict on the table from the trials of a planned run."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
     asked = {cell.name: trials[cell.test.id] for cell in run.cells}
     results = conclude([_result(cell, asked, rules) for cell in run.cells], rules, alpha, facts)
@@ -160,7 +160,7 @@ def _result(cell: PlannedResult, trials: Mapping[ResultKey, Sequence[Trial]], ru
 
 @dataclass(frozen=True)
 class Study:
-    """A specification of what is measured: `runs` runs of every answerer on each dataset, at level `alpha`."""
+    """A specification of a measurement: `runs` runs of every answerer on each dataset, at level `alpha`."""
 
     datasets: tuple[str, ...]
     serializer: str = DEFAULT
@@ -176,15 +176,15 @@ class Study:
     known: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """Return the tables by name or file, with the rows that may be known. Raises `UsageError`."""
+        """Return the tables by name or file, with the rows that models are known to have read. Raises `UsageError`."""
         named = dict.fromkeys(self.datasets)
         tables, _ = load_tables(named, target=self.target, name=self.name, form=self.text)
         return list(with_known(tables, load_known(self.known, self.text)))
 
     def tests(self) -> list[Test]:
-        """Return the tests that have a verdict and that LLMs can be asked.
+        """Return the chosen tests that have a verdict and that models can be asked.
 
-        Raises `UsageError` if an expression cannot be read, or matches none of them.
+        Raises `UsageError` if an expression cannot be read or matches no such test.
         """
         every = chooses(self.expression, self.marks)
         tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
@@ -198,13 +198,13 @@ class Study:
 
 
 ByAnswerer = dict[str, AnswererResults]
-RunNumber = tuple[int, int]  # the number of the table, and that of the run on it
+RunNumber = tuple[int, int]  # index of the table, and index of the run on this table
 
 
 def measure(study: Study, progress: Tell) -> dict[str, object]:
-    """Return the measured rates as JSON. Raises `UsageError`.
+    """Return the measured rates as JSON.
 
-    `progress` is called with the number of runs done and of all runs.
+    Raises `UsageError`. `progress` is called with the number of runs that are done and the number of all runs.
     """
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
     prompts = load_prompt_set(study.prompts)
@@ -228,7 +228,7 @@ def measure(study: Study, progress: Tell) -> dict[str, object]:
 def _runs(
     study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Yield every run with its place; several processes share the work if that pays."""
+    """Yield the number and the results of every run. Several processes share the runs if that saves time."""
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
         place, number = places.pop(0)
@@ -236,7 +236,7 @@ def _runs(
         run = run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
         took = perf_counter() - began
         yield (place, number), run
-        # The first run of a table also computes what all of its runs share.
+        # The first run of a table is slower: it also computes the baseline, which later runs reuse.
         if number and took * len(places) > WORTH:
             yield from _side_by_side(study, tests, places)
             return
@@ -250,7 +250,7 @@ def run_once(
     alpha: float,
     prompts: PromptSet | None = None,
 ) -> ByAnswerer:
-    """Return the results of one plan for every answerer."""
+    """Return the results of every answerer on one plan."""
     plan_of_all = planned(table, tests, serializer, seed, alpha, prompts)
     return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
@@ -258,7 +258,7 @@ def run_once(
 def _side_by_side(
     study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Yield runs from one process per processor, in the order in which they end; none outlives this call."""
+    """Yield runs in the order in which they end, from one process per processor; no process outlives the call."""
     left, busy = list(places), dict[Connection, RunNumber]()
     workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
     try:
@@ -282,11 +282,11 @@ def _side_by_side(
 
 
 def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
-    """Return a process and a connection to it. It has a pipe of its own, so that killing it leaves no lock."""
+    """Return a connection to a new process, and the process. Its own pipe leaves no lock if it is killed."""
     context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
-    with _interrupts_ignored():  # it inherits this: only the first process handles Ctrl-C
+    with _interrupts_ignored():  # the new process inherits this setting: only the first process handles Ctrl-C
         process.start()
     theirs.close()
     return ours, process
@@ -305,7 +305,7 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
-    """Make each run whose place comes, in a process of its own, until the process is killed."""
+    """Receive run numbers and send back the results of each run, in a process of its own, until it is killed."""
     tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
     while True:
         try:
@@ -320,21 +320,24 @@ def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:
-    """Return the share of runs that were found, and its exact upper limit at 95 % (Clopper and Pearson 1934)."""
+    """Return the share of `runs` with a detection, and its exact upper limit at 95 % (Clopper and Pearson 1934)."""
     if not runs:
         return {"found": 0, "runs": 0, "rate": None, "upper": None}
     return {"found": found, "runs": runs, "rate": found / runs, "upper": clopper_pearson(found, runs, 0.9)[1]}
 
 
 def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dict[str, float | int | None]:
-    """Return how often a test finds any of these answerers, over the runs in which it is asked."""
+    """Return how often a test detects these answerers, over the runs in which the test was asked."""
     asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
     return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
-    """Return how often any of these tests, or their joint verdict, finds any of these answerers, over asked runs."""
-    if together:  # the joint verdict is no evidence about a family that is not asked next to another one
+    """Return how often at least one of `tests` detects an answerer, over the runs in which it was asked.
+
+    If `together`, the verdict of all row tests together counts instead.
+    """
+    if together:  # runs in which no test of this family was asked say nothing about the family
         own = [run for run in runs if any(run[one].queries(test) for one in answerers for test in tests)]
         return rate(own, answerers, TOGETHER)
     asked = [[run[one].results[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
@@ -356,7 +359,7 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
 
 
 def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
-    """Return the rates of a test, or of the table: tests of words have to find the expert, row tests memorisers."""
+    """Return the rates of a test or of `TOGETHER`: row tests should detect memorisers, other tests the expert."""
     first = [next(iter(run.values())) for run in runs]
     idle = Counter(one.undecided(test) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]

@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 TYPICAL_SHARE = 0.1  # share of remembered rows that a conclusion reports first; by hand
 SURE_DETECTION_RATE = 0.95  # share of runs from which on detection is called sure; by hand

@@ -1,4 +1,4 @@
-"""The AUC: how well a score ranks rows before others, with intervals for pairs and for independent samples."""
+"""The AUC: how well a score ranks rows before others, with intervals for paired and for independent samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ranking:
-    """The AUC: the share of all pairs of an own value and another in which the own one is larger; ties count a half."""
+    """The AUC: the share of pairs (own, other) in which the own value is larger; ties count a half."""
 
     value: float
-    interval: tuple[float, float] | None  # with a confidence of 95 %; None of fewer than two
+    interval: tuple[float, float] | None  # at 95 % unless asked otherwise; None if a sample has fewer than two values
 
 
 def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
-    """Return the AUC of values against others that were drawn in pairs with them, one other for each.
+    """Return the AUC of `own` values against `others`, where the two values at each place form a pair.
 
-    The variance is that of DeLong, DeLong and Clarke-Pearson (1988) for pairs whose values depend on each other within
-    a pair and not between pairs (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3),
-    the interval Student's on the scale of the log-odds. If all values lie above all others, or below them, there is no
-    variance: then it is the exact interval of a share. Raises `ValueError` for different lengths, and without any pair.
+    The variance is that of DeLong, DeLong and Clarke-Pearson (1988), extended to values that depend on each other
+    within a pair (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3). The interval is
+    Student's on the scale of the log-odds. If all own values lie above all others, or below, the variance is 0: the
+    interval is the exact interval of a share. Raises `ValueError` if the lengths differ or there is no pair.
     """
     if len(own) != len(others) or not len(own):
         raise ValueError(f"{len(own)} values and {len(others)} others do not form pairs")
@@ -41,7 +41,7 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
 
 
 def independent(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
-    """Return the AUC of values against independent others, with an interval from DeLong's variance.
+    """Return the AUC of `own` values against independent `others`, with an interval from DeLong's variance.
 
     Raises `ValueError` if one of the two samples is empty.
     """
@@ -58,13 +58,13 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 
 
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the share of others below each value, and the share of values above each other. Ties are halves."""
+    """Return the share of others below each own value, and the share of own values above each other one."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return share_below(ones, twos), 1.0 - share_below(twos, ones)
 
 
 def share_below(values: Floats, others: Floats) -> Floats:
-    """Return for each value the share of the others below it; ties are halves."""
+    """Return for each value the share of the others below it. Ties count a half."""
     ordered = np.sort(others)
     less, not_more = np.searchsorted(ordered, values, side="left"), np.searchsorted(ordered, values, side="right")
     return np.asarray((less + not_more) / (2 * len(ordered)))

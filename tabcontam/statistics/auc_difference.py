@@ -1,4 +1,4 @@
-"""The difference of the AUCs of several predictors' class probabilities on the same rows, with an interval."""
+"""The difference between the AUCs of several predictors on the same rows, with an interval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from tabcontam.statistics.thresholds import AUC_RESAMPLES
 
 @dataclass(frozen=True)
 class AucDifference:
-    """The AUC of each side, and the first less the others with their signs, with a 95 % interval."""
+    """The AUC of each predictor, and the sum of these AUCs times their signs, with a 95 % interval."""
 
     values: tuple[float, ...]
     difference: float
@@ -19,12 +19,12 @@ class AucDifference:
 
 
 def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed: int = 0) -> AucDifference | None:
-    """Return the AUCs of several matrices of chances about the same rows, added up with these signs.
+    """Return the AUC of each predictor in `sides`, and the sum of the AUCs times their `signs`.
 
-    A matrix has a line for each row and a column for each class, `labels` the place of each row's class. The AUC is
-    that of the last of two classes, or the mean of each class against the rest. The interval is from 2,000 resamples of
-    the rows, drawn within each class so that none is lost, the same in all matrices (a percentile bootstrap). Return
-    None if fewer than two classes have rows.
+    Each side is a matrix of class probabilities, rows by classes. `labels` has the index of each row's class. With two
+    classes, the AUC is that of the last class; with more, it is the mean of each class against the rest. The interval
+    is a percentile bootstrap of 2,000 resamples. Rows are redrawn within each class, equally for all sides, so that no
+    class is lost. Return None if fewer than two classes have rows.
     """
     places = [np.flatnonzero(labels == name) for name in range(sides[0].shape[1])]
     there = [name for name, own in enumerate(places) if len(own)]
@@ -40,7 +40,7 @@ def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed:
 
 
 def _aucs(chances: Floats, samples: Mapping[int, Ints]) -> Floats:
-    """Return the AUC of each sample; `samples` maps the place of each class to a line of its rows for each sample."""
+    """Return the AUC of each sample. `samples` maps a class to its row indices, one line per sample."""
     found = []
     for name in list(samples)[-1:] if len(samples) == 2 else samples:
         others = np.concatenate([rows for other, rows in samples.items() if other != name], axis=1)
@@ -49,7 +49,7 @@ def _aucs(chances: Floats, samples: Mapping[int, Ints]) -> Floats:
 
 
 def _shares_below(values: Floats, own: Ints, others: Ints) -> Floats:
-    """Return `share_below` of each line of rows and of others, for all lines at once."""
+    """Return `share_below` of each line of `own` rows and the same line of `others`, for all lines at once."""
     _, ranks = np.unique(values, return_inverse=True)
     many = int(ranks.max()) + 1
     starts = many * np.arange(len(own))[:, None]

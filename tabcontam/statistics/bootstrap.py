@@ -1,9 +1,8 @@
 """The bootstrap of Golchin and Surdeanu 2024 (Algorithm 1): is one completion nearer to the true text than another?
 
-Both ways to draw are here, since the published p-values are those of pairs, and the authors' public code draws the two
-sides independently. Neither is the p-value of a null: resampling varies which instances were drawn and leaves the
-difference where it is, and with ten instances it errs more often than its level claims.
-`statistics.permutation_tests.sign_flipped` is exact.
+The module has two ways to draw: the published p-values resample pairs, the authors' public code resamples the two sides
+independently. Neither gives the p-value of a null model: resampling does not remove the difference, and with ten
+instances it errs more often than its level. `statistics.permutation_tests.sign_flipped` is exact.
 """
 
 from collections.abc import Sequence
@@ -14,12 +13,12 @@ from tabcontam.statistics.thresholds import OVERLAP_RESAMPLES, SAME_SCORE_SUM
 
 
 def bootstrap(guided: Sequence[float], general: Sequence[float], *, paired: bool = True, seed: int = 0) -> float:
-    """Return the share of 10,000 resamples in which the mean of `guided` is not above that of `general`.
+    """Return the share of 10,000 resamples in which the mean of `guided` is not above the mean of `general`.
 
-    Ties count against a difference. `guided` and `general` hold the overlap of each instance's two completions, in the
-    same order. If `paired`, a resample takes both completions of the instances that it draws, as published; else it
-    draws instances for each side independently, as the authors' public code does. Equal seeds give equal results.
-    Raises `ValueError` if the two differ in length or are empty.
+    Ties count as not above. `guided` and `general` are the overlaps of each instance's two completions, in the same
+    order. If `paired`, a resample draws instances with both completions, as published. Otherwise it draws instances for
+    each side independently, as the authors' public code does. Equal seeds give equal results. Raises `ValueError` if
+    the two lengths differ or are 0.
     """
     if len(guided) != len(general) or not guided:
         raise ValueError(f"{len(guided)} guided and {len(general)} general scores do not form pairs")

@@ -12,7 +12,7 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 
 @dataclass(frozen=True)
 class RatedRow:
-    """A row: its class, the probability that each class was given, and the group of rows it is compared within."""
+    """A row: its class, the predicted probability of each class, and the group within which rows are compared."""
 
     label: str
     chances: Mapping[str, float]
@@ -21,7 +21,7 @@ class RatedRow:
 
 @dataclass(frozen=True)
 class _ClassAuc:
-    """The AUC of a class, its standard error, the number of rows on the smaller side, and that less the groups."""
+    """The AUC of a class, its standard error, the number of rows on the smaller side, and the degrees of freedom."""
 
     value: float
     error: float
@@ -30,15 +30,15 @@ class _ClassAuc:
 
 
 def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
-    """Return the AUC of the first of two classes, or the mean of each class against the rest if there are more.
+    """Return the AUC of the first of two classes; of more classes, the mean AUC of each class against the rest.
 
-    Rows are compared only with rows of their own group, such as those that were asked after the same examples: the AUC
-    is the share of all such pairs that are ranked right; ties count a half. Its variance is DeLong's, in which the
-    groups share their variances, since some may have a single row of a class; the interval is Student's on the scale of
-    the log-odds. The error of a mean over classes is taken to be the mean of their errors, which is the most that it
-    can be, however the classes depend on each other. If all pairs are ranked right, or wrong, the interval is the exact
-    one of a share of as many rows as the rarer side has. A class that no group has together with another is left out.
-    Return None if no class is left.
+    The AUC is the share of all pairs within a group that are ranked right; ties count a half. A group is, for example,
+    the rows that were asked after the same examples. The variance is DeLong's, estimated over all groups together,
+    since a group may have a single row of a class. The interval is Student's on the scale of the log-odds. The error of
+    a mean over classes is the mean of their errors: it cannot be larger, however the classes depend on each other. If
+    all pairs are ranked right, or all wrong, the interval is exact, for a share of n rows: n is the number of rows on
+    the smaller side. A class is left out if no group has rows of it and of another class. Return None if no class is
+    left.
     """
     asked = classes[:1] if len(classes) == 2 else classes
     found = [each for each in (_of_class(rows, name) for name in asked) if each is not None]

@@ -1,4 +1,4 @@
-"""Correlations of two measures over LLMs or tables, with intervals, and p-values from the orders of one of them."""
+"""Correlations of two measures over LLMs or tables, with intervals and permutation p-values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class RankCorrelation:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
-    """Return Spearman's rank correlation of parallel values, or None for fewer than 4 or if a side is constant.
+    """Return Spearman's rank correlation of parallel values; None for fewer than 4 pairs or if a side is constant.
 
-    The p-value is from all orders of up to 8 values, and from 50 000 seeded ones of more. The interval is Fisher's
-    transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
-    no variance there, so its other limit is that of a coefficient half a step nearer to 0.
+    The p-value counts all orders of up to 8 values; for more values, it counts 50 000 random orders. The interval is
+    Fisher's transform with the variance of Bonett and Wright (2000), which is rough for few values. A coefficient of 1
+    or -1 has no such variance: its other limit is that of a coefficient half a step nearer to 0.
     """
     if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
@@ -44,7 +44,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
 class PearsonCorrelation:
     """Pearson's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value.
 
-    There is no interval if all points lie on one line.
+    The interval is None if all points lie on one line.
     """
 
     value: float
@@ -53,10 +53,10 @@ class PearsonCorrelation:
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelation | None:
-    """Return Pearson's correlation of parallel values, or None for fewer than 4 or if a side is constant.
+    """Return Pearson's correlation of parallel values; None for fewer than 4 pairs or if a side is constant.
 
-    The interval is Fisher's transform, which is rough for few values and impossible for three. The p-value is from all
-    orders of up to 8 values, and from 50 000 seeded ones of more, so that it supposes no form of distribution.
+    The interval is Fisher's transform, which is rough for few values. The p-value counts all orders of up to 8 values;
+    for more values, it counts 50 000 random orders. It assumes no distribution.
     """
     if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
@@ -69,7 +69,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelati
 
 
 def _coefficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the correlation of two series, and its two-sided p-value over the orders of one of them."""
+    """Return the correlation of two series, and its two-sided p-value over the orders of the first series."""
     from scipy.stats import permutation_test
 
     sides = [values - values.mean() for values in (first, second)]

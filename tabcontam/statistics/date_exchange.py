@@ -1,10 +1,9 @@
 """Tests and intervals for chronology: are tables published before an LLM's training data end classified better?
 
-The first tests are those of Li and Flanigan (2024), *Task Contamination*, section 4: each pair of an LLM and a dataset
-against the majority class, pairs before against pairs after, LLMs against themselves. They take pairs for independent,
-but pairs with one dataset are not: a dataset that is hard for one LLM is hard for another. `exchanged` does not assume
-that: under the null any dataset might have come out when any other did, so that release dates are exchanged between
-datasets.
+Most tests are those of Li and Flanigan (2024), *Task Contamination*, section 4. They compare each pair of an LLM and a
+dataset with the majority class, pairs before with pairs after, and each LLM with itself. They assume that pairs are
+independent. But pairs with one dataset are dependent: a dataset that is hard for one LLM is hard for others.
+`exchanged` does not assume independence: it permutes the release dates of the datasets.
 """
 
 from collections.abc import Sequence
@@ -31,12 +30,13 @@ BEFORE, AFTER, NEITHER = 1, -1, 0
 
 @dataclass(frozen=True)
 class DateExchange:
-    """The test result of exchanging release dates between datasets.
+    """The result of a test that exchanges release dates between datasets.
 
-    `difference` is the mean lift over the majority class before, minus that after, within each LLM and averaged over
-    those LLMs that have both; `p_value` is the share of the ways to exchange dates in which it is as large. `ways`
-    counts those that were looked at, all that exist if it is `exact`. If they are drawn, the p-value is the upper limit
-    (Clopper and Pearson, one-sided, 99.9%) of the share in all ways, so that trying many seeds gains little.
+    A lift is an accuracy minus the majority class's share. `difference` is the mean lift of datasets released before an
+    LLM's training data end, minus the mean lift of those released after. It is averaged over the `llms` that have both.
+    `p_value` is the share of ways to exchange dates with at least this difference. `ways` counts the computed ways: all
+    if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of that share (Clopper and
+    Pearson, one-sided, 99.9%): trying many seeds gains little.
     """
 
     difference: float
@@ -48,7 +48,7 @@ class DateExchange:
 
 @dataclass(frozen=True)
 class Trend:
-    """Values by years: least squares' `slope` a year and `r_squared`, and Spearman's coefficient with its p-value."""
+    """Values by years: least-squares `slope` per year and `r_squared`; Spearman's `rho` with its p-value."""
 
     items: int
     slope: float
@@ -58,10 +58,9 @@ class Trend:
 
 
 def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
-    """Return the half-width of a 99% interval of the accuracy, and the one-sided p-value that it is no higher.
-
-    Student's t of zeros and ones is compared with the majority's share, a number from 0 to 1. If all answers are alike,
-    there is no spread: the half-width is 0, and the p-value that of the exact binomial test, which needs none.
+    """Return the half-width of a 99% interval of the accuracy, and the one-sided p-value of an accuracy above
+    `majority`. The test is Student's t of zeros and ones. `majority` is the share of the majority class, from 0 to 1.
+    If all answers are right, or all wrong, the half-width is 0 and the p-value is from the exact binomial test.
     """
     from scipy.stats import t
 
@@ -76,14 +75,14 @@ def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
 
 
 def exceeds(hits: int, answered: int, majority: float) -> float:
-    """Return the exact binomial p-value that an accuracy is no higher than the majority's share."""
+    """Return the exact binomial p-value that an accuracy is not above `majority`, the share of the majority class."""
     from scipy.stats import binom
 
     return float(binom.sf(hits - 1, answered, majority)) if answered else 1.0
 
 
 def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Mann and Whitney (1947), with ties, or None if a side is empty."""
+    """Return the two-sided p-value of Mann and Whitney (1947), corrected for ties; None if a side is empty."""
     from scipy.stats import mannwhitneyu
 
     if not before or not after:
@@ -94,7 +93,10 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """Return how many firsts are larger, how many seconds, and the exact two-sided p-value (Dixon and Mood 1946)."""
+    """Return three numbers: in how many pairs the first is larger, in how many the second, and a p-value.
+
+    The p-value is exact and two-sided (Dixon and Mood 1946).
+    """
     from scipy.stats import binomtest
 
     first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
@@ -102,7 +104,7 @@ def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
 
 
 def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
-    """Return the trend of values over years, or None for fewer than four, or if all years or all values are equal."""
+    """Return the trend of values over years; None for fewer than four, or if all years or all values are equal."""
     found = spearman(years, values) if len(years) >= LEAST_TREND_DATASETS else None
     if found is None or found.p_value is None:
         return None
@@ -114,9 +116,9 @@ def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
 def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
     """Return the result of exchanging release dates between datasets.
 
-    `lifts` are the accuracies less the majority's, a line for each LLM and a column for each dataset, NaN if nothing
-    was measured; `sides` are 1 for before, -1 for after and 0 for neither, in the same form. Return None if no LLM has
-    both sides, or if there is only one way.
+    `lifts` are the accuracies minus the majority's share, LLMs by datasets, NaN if nothing was measured. `sides` has
+    the same shape: 1 for before, -1 for after, 0 for neither. Return None if no LLM has both sides, or if there is only
+    one way to exchange.
     """
     eras, own = _eras(sides)
     observed = float(_differences(lifts[None], eras, own[None])[0, 0])
@@ -129,9 +131,9 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
 
 
 def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DATE_EXCHANGES) -> Floats:
-    """Return the p-values of `exchanged` in many worlds at once: `lifts` has a first axis for the worlds.
+    """Return the p-values of `exchanged` for many simulated arrays of lifts, which are the first axis of `lifts`.
 
-    The measured entries (not NaN) have to be the same in all of them.
+    All arrays must have NaN at the same places.
     """
     eras, own = _eras(sides)
     labels, exact = _labels(own, np.random.default_rng(seed), draws)
@@ -139,10 +141,10 @@ def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = D
 
 
 def without(lifts: Floats, difficulty: Floats) -> Floats:
-    """Return the lifts without the part that goes with a supervised baseline's lift, by least squares.
+    """Return the lifts minus the part that a supervised baseline's lift explains, by least squares.
 
-    There is one slope for all LLMs, as each has a level of its own. A dataset whose baseline is NaN has NaN for every
-    LLM.
+    `difficulty` is that baseline's lift on each dataset. All LLMs share one slope, and each has an intercept. A dataset
+    with NaN in `difficulty` is NaN for every LLM.
     """
     known = ~np.isnan(difficulty)
     known_lifts = np.where(known, lifts, np.nan)
@@ -157,18 +159,18 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
 
 
 def mean_lifts(lifts: Sequence[float]) -> float | None:
-    """Return the mean, or None of nothing."""
+    """Return the mean, or None if there are no lifts."""
     return fmean(lifts) if lifts else None
 
 
 def _eras(sides: Ints) -> tuple[Ints, Ints]:
-    """Return the different columns of sides, a line each, and the place among them of each dataset's own."""
+    """Return the distinct columns of `sides`, one per line, and for each dataset the index of its column."""
     eras, own = np.unique(sides.T, axis=0, return_inverse=True)
     return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
 
 
 def _labels(own: Ints, rng: np.random.Generator, draws: int = DATE_EXCHANGES) -> tuple[Ints, bool]:
-    """Return ways to exchange the datasets' eras: all of them if they are few, else `draws` that are drawn."""
+    """Return ways to assign eras to datasets, one per line: all ways if they are few, otherwise `draws` random ways."""
     sizes = np.bincount(own)
     if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= DATE_EXCHANGES:
         return _all_labels([int(size) for size in sizes], len(own)), True
@@ -193,20 +195,20 @@ def _all_labels(sizes: Sequence[int], places: int) -> Ints:
 
 
 def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> Floats:
-    """Return the share of ways in which the difference is as large as the true one; of drawn ways its upper limit."""
+    """Return the share of ways with at least the observed difference; for random ways, its upper limit."""
     observed = _differences(lifts, eras, own[None])
     as_large = (_differences(lifts, eras, labels) >= observed - SAME_SUM).sum(axis=1)
     if exact:
-        return np.asarray(as_large / len(labels))  # the true one is among them
-    confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of an interval whose upper end is passed once in a thousand draws
+        return np.asarray(as_large / len(labels))  # the observed way is among them
+    confidence = 2 * DRAWN_P_CONFIDENCE - 1  # of an interval with 0.1 % of shares above its upper limit
     limits = {count: clopper_pearson(count, len(labels), confidence)[1] for count in {*as_large.tolist()}}
     return np.array([limits[count] for count in as_large.tolist()])
 
 
 def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
-    """Return the difference in each world (a line) and for each way to label the datasets (a column).
+    """Return the difference for each array of lifts (a line) and each way to assign eras (a column).
 
-    It is the mean, over LLMs that have both sides, of the mean lift before less that after; 0 if none has.
+    It is averaged over the LLMs that have both sides: mean lift before minus mean lift after; 0 without such LLMs.
     """
     measured = ~np.isnan(lifts[0])
     values = np.nan_to_num(lifts)

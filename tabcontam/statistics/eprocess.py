@@ -1,15 +1,15 @@
 """Bets against the baseline: evidence that may be looked at after every query, and stopped whenever it is enough.
 
-One unit is staked on each answered cell before it is looked up. If the cell is right, the stake returns multiplied by
-the fairest odds, which are one divided by the baseline's chance of the cell; if it is wrong, the stake is lost. So a
-model that predicts as well as the baseline wins nothing on average, and E, the value of one unit after any number of
-queries, is at most one on average. By Ville's inequality (1939) E ever reaches 100 with a probability of at most one in
-a hundred, whatever stops the asking. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are corrected by
-Benjamini and Hochberg's procedure on 1 / E, as they propose.
+One unit is staked on each answered cell before the true value is looked up. If the answer is right, the stake is
+multiplied by one divided by the baseline's chance of that value. If it is wrong, the stake is lost. So a model that
+predicts as well as the baseline wins nothing on average. E is the value of one unit after any number of queries; its
+mean is at most one. By Ville's inequality (1939) E ever reaches 100 with a probability of at most one in a hundred,
+whatever stops the asking. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are corrected by Benjamini
+and Hochberg's procedure on 1 / E, as they propose.
 
-The share of a table that is remembered is not known beforehand, so a fifth of the stake is bet for each of five shares
-m: of one unit the rest, 1 - m, is held back, and m is put on the query, 0.7 on all of its cells together and 0.3 on
-each cell separately. All logarithms here are to base two.
+The share of a table that is remembered is unknown, so a fifth of the unit is bet for each of five shares m. Of each
+part, 1 - m is held back at every query, and m is staked: 0.7 of it on all cells of the query together, and 0.3 on each
+cell separately. All logarithms in this module are to base two.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,16 +21,16 @@ from typing import NamedTuple
 
 from tabcontam.statistics.thresholds import LARGEST_WEALTH, LEAST_EVIDENT_RETURN, LEAST_EVIDENT_ROWS, WHOLE_QUERY_STAKE
 
-MEMORY = (0.03, 0.07, 0.16, 0.38, 0.9)  # the shares of remembered rows that are bet on
-ALL = ""  # the bets of which no column is left out
+MEMORY = (0.03, 0.07, 0.16, 0.38, 0.9)  # the shares m of remembered rows, each with its own bet
+ALL = ""  # key of the bets on all columns
 
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """The value of one unit that is staked on an answered cell; on average at most one if it is guessed.
+    """The value of one unit after it was staked on an answered cell; if the answer is guessed, at most one on average.
 
-    `lies_in` is the cell's column, or the columns of its entity. `honest` is the value of the unit by the answer of an
-    honest predictor, one that learned from all rows that are not asked.
+    `lies_in` is the cell's column, or the columns of its entity. `honest` is the value of one unit that was staked on
+    an honest predictor's answer. An honest predictor has learned from all rows that are not asked.
     """
 
     lies_in: str
@@ -39,9 +39,8 @@ class Stake:
 
 
 class Wealth(NamedTuple):
-    """The log-wealth in bits for each share of `MEMORY`, on the answers and on an honest predictor's answers.
-
-    `rows` counts the queries, each about a row of its own, that are evidence for memory.
+    """The log-wealth in bits for each share of `MEMORY`, after bets on the answers and on an honest predictor's
+    answers. `rows` counts the queries that are evidence for memory. Each query is about a different row.
     """
 
     memory: tuple[float, ...] = (0.0,) * len(MEMORY)
@@ -50,20 +49,20 @@ class Wealth(NamedTuple):
 
     @property
     def won(self) -> float:
-        """log2 of the value of a unit, beyond that of an honest predictor's."""
+        """log2 of the value of one unit, minus the same for an honest predictor if that is positive."""
         return min(log2(LARGEST_WEALTH), _mixed(self.memory) - max(0.0, _mixed(self.honest)))
 
     @property
     def bits(self) -> float:
-        """log2 of E: the winnings, which count only once enough rows are evidence for memory."""
+        """log2 of E: equal to `won`, but at most 0 until enough rows are evidence for memory."""
         return self.won if self.rows >= LEAST_EVIDENT_ROWS else min(0.0, self.won)
 
 
-Bets = Mapping[str, Wealth]  # by the left-out column, or columns of one entity; `ALL` if none is
+Bets = Mapping[str, Wealth]  # by the column, or columns of one entity, that is left out; `ALL`: with all columns
 
 
 def place_bets(stakes: Sequence[Stake]) -> dict[str, Wealth]:
-    """Return the bets on the cells of one query."""
+    """Return the bets on the cells of one query: with all columns, and without each column."""
     groups = dict.fromkeys(stake.lies_in for stake in stakes)
     return {ALL: _wealth(stakes)} | {
         group: _wealth([stake for stake in stakes if stake.lies_in != group]) for group in groups
@@ -76,7 +75,7 @@ def _wealth(stakes: Sequence[Stake]) -> Wealth:
 
 
 def _returned(worths: Sequence[float]) -> float:
-    """Return the value of a unit that is put on the cells of a query; it stays one if there are none."""
+    """Return the value of one unit after it was staked on the cells of a query; one if there are no cells."""
     if not worths:
         return 1.0
     return min(LARGEST_WEALTH, WHOLE_QUERY_STAKE * prod(worths) + (1 - WHOLE_QUERY_STAKE) * fmean(worths))
@@ -87,7 +86,7 @@ def _bits(returned: float) -> tuple[float, ...]:
 
 
 def join_bets(parts: Iterable[Bets]) -> dict[str, Wealth]:
-    """Return bets that were placed one after the other. Leaving out a column changes no part without cells in it."""
+    """Return the sum of bets placed one after another. Leaving out a column affects only parts with cells in it."""
     own = [part for part in parts if part]
     groups = dict.fromkeys((ALL, *(group for part in own for group in part)))
     return {group: _sum([part.get(group, part[ALL]) for part in own]) for group in groups} if own else {}
@@ -100,13 +99,13 @@ def _sum(parts: Sequence[Wealth]) -> Wealth:
 
 
 def standing(bets: Bets) -> tuple[float, str]:
-    """Return log2 of the least E of all bets and of those without any one column, and the column left out."""
+    """Return the least log2 of E, over the bets with all columns and without each column, and the column left out."""
     group = min(bets, key=lambda one: bets[one].bits, default=ALL)
     return (bets[group].bits, group) if bets else (0.0, ALL)
 
 
 @lru_cache(maxsize=10_000)  # the same bets are evaluated several times
 def _mixed(bits: tuple[float, ...]) -> float:
-    """Return log2 of the mean over the shares of memory."""
+    """Return log2 of the mean wealth over the shares of memory."""
     most = max(bits)
     return most + log2(fmean([2.0 ** (one - most) for one in bits]))

@@ -1,7 +1,7 @@
 """The statistics of the calibrated rules: exact tails, intervals, discrimination, and corrections over a whole grid.
 
-A cell of a row test is a Bernoulli trial with the baseline's chance of the value that was answered; it is worth its
-bits if it is right. Tables of them are given as parallel sequences.
+A cell of a row test is a Bernoulli trial: it succeeds with the baseline's chance of the answered value. A right cell's
+weight is its surprisal in bits. Arguments that describe cells are parallel sequences.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,37 +13,37 @@ from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # the rest of scipy is imported in functions: it takes longer than a command may
+from scipy import special  # the rest of scipy is imported in functions, because the import is slow
 
 from tabcontam.statistics.thresholds import AUC_INTERVAL_RATES, BIT_UNITS
 
-GRID, FINER = 32, 6  # parts that an interval is cut into, and how often: 32 ** 6 is 10 ** 9
+GRID, FINER = 32, 6  # parts of an interval, and how often it is divided: 32 ** 6 is about 10 ** 9
 
 
 def units(chance: float) -> int:
-    """Return the bits of a cell in eighths, rounded. Raises `ValueError` at chance 0, which has no bits."""
+    """Return the surprisal of a right cell in eighths of bits, rounded. Raises `ValueError` at chance 0."""
     return weight_of(-log2(chance))
 
 
 def weight_of(bits: float) -> int:
-    """Return `bits` in eighths, rounded."""
+    """Return `bits` in eighths of bits, rounded."""
     return round(bits * BIT_UNITS)
 
 
 def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: int) -> float:
-    """Return P(sum of weights of the successes >= observed) of independent trials of unequal chance, exactly.
+    """Return P(sum of the successes' weights >= observed) of independent trials with unequal chances, exactly.
 
-    Only positive terms are summed, so that the smallest tail has all its digits; the result is 0 if the sum is
-    impossible. Raises `ValueError` at a negative weight.
+    Only positive terms are summed, so even the smallest tail keeps all its digits. The tail is 0 if the sum is
+    impossible. Raises `ValueError` if a weight is negative.
     """
     return outcome_tail([[pair] for pair in zip(weights, chances, strict=True)], observed)
 
 
 def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -> float:
-    """Return P(sum of weights >= observed) of independent trials of several outcomes, exactly.
+    """Return P(sum of weights >= observed) of independent trials with several outcomes, exactly.
 
-    Each trial is its outcomes as (weight, chance); at most one of them occurs, and none weighs 0. Only positive terms
-    are summed. Raises `ValueError` at a negative weight.
+    Each trial is a list of outcomes as (weight, chance). At most one of them occurs; if none occurs, the weight is 0.
+    Only positive terms are summed. Raises `ValueError` if a weight is negative.
     """
     likely = ([(weight, min(chance, 1.0)) for weight, chance in outcomes if chance > 0] for outcomes in trials)
     cells = sorted((sorted(outcomes, reverse=True) for outcomes in likely if outcomes), key=lambda cell: cell[0])
@@ -70,14 +70,14 @@ def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -
 
 
 def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
-    """Return P(successes >= hits) of independent trials of unequal chance, exactly."""
+    """Return P(successes >= `hits`) of independent trials with unequal chances, exactly."""
     return weighted_tail([1] * len(chances), chances, hits)
 
 
 def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each number of successes, fast, to 15 decimals.
+    """Return the probability of each number of successes, to 15 decimals.
 
-    A small tail needs `poisson_binomial_tail`. Each line of several lines of chances has a line of probabilities.
+    Use `poisson_binomial_tail` for a small tail. If `chances` has several lines, each line has a line of probabilities.
     """
     trials = np.asarray(chances, dtype=np.float64)
     turns = np.exp(2j * np.pi * np.arange(trials.shape[-1] + 1) / (trials.shape[-1] + 1)) - 1
@@ -86,13 +86,13 @@ def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[
 
 
 def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float:
-    """Return P(at least `hits` of the `marked` among `drawn` of `total`): Fisher's exact test, one-sided."""
+    """Return P(at least `hits` of the `marked` are among `drawn` of `total`): Fisher's exact test, one-sided."""
     counts = range(max(hits, 0), min(marked, drawn) + 1)
     return sum(comb(marked, found) * comb(total - marked, drawn - found) for found in counts) / comb(total, drawn)
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials.
+    """Return the exact interval of a binomial share (Clopper and Pearson 1934); (0, 1) without trials.
 
     Raises `ValueError` if `hits` is not from 0 to `trials`.
     """
@@ -105,10 +105,10 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[f
 
 
 def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of the share of trials that were known, if the others succeed by their chances.
+    """Return the exact interval of the share of known trials, if each other trial succeeds with its chance.
 
-    Both tails of the Poisson-binomial are inverted, as Clopper and Pearson invert the binomial's. If fewer succeed than
-    the chances allow, the interval is the point 0. Raises `ValueError` if there are more hits than trials.
+    Both tails of the Poisson-binomial distribution are inverted, as Clopper and Pearson invert the binomial. If hits
+    are fewer than the chances allow, the interval is (0, 0). Raises `ValueError` if there are more hits than trials.
     """
     if not 0 <= hits <= len(chances):
         raise ValueError(f"{len(chances)} trials cannot have {hits} hits")
@@ -124,9 +124,9 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
 
 
 def _rise(excess: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
-    """Return where an increasing vectorized function on 0 to 1 crosses 0, or 0 if it starts above.
+    """Return where an increasing vectorized function on 0 to 1 crosses 0; 0 if it is positive at 0.
 
-    The search uses ever finer grids, to 9 decimals: to import a root finder takes longer.
+    The search uses ever finer grids, to 9 decimals, because importing a root finder is slower.
     """
     low, width = 0.0, 1.0
     for _ in range(FINER):
@@ -140,7 +140,7 @@ def _rise(excess: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float
 
 @dataclass(frozen=True)
 class Discrimination:
-    """The four counts of yes/no answers that are to distinguish two kinds. A rate without trials is a half."""
+    """The four counts of yes/no answers to items of two kinds. A rate without trials is one half."""
 
     hits: int
     misses: int
@@ -149,7 +149,7 @@ class Discrimination:
 
     @property
     def auc(self) -> float:
-        """The area under the two lines through the one operating point: (H + 1 - F) / 2, whatever the bias."""
+        """The area under the two lines through the one operating point: (hit rate + 1 - false-alarm rate) / 2."""
         return (_rate(self.hits, self.misses) + 1 - _rate(self.false_alarms, self.correct_rejections)) / 2
 
     @property
@@ -158,7 +158,7 @@ class Discrimination:
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return the exact interval of the AUC: each tail is inverted where it is widest over rates (Buehler 1957)."""
+        """Return the exact AUC interval: each tail is inverted where it is largest over hit rates (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
@@ -174,7 +174,7 @@ def _probit(yes: int, no: int) -> float:
 
 
 def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) -> float:
-    """Return the AUC at which as many or more are right with probability at most `level`. Pairs are (right, wrong)."""
+    """Return the AUC at which at least so many right answers have probability `level`. Pairs are (right, wrong)."""
     ones, twos = sum(first), sum(second)
     observed = first[0] * twos + second[0] * ones
     if not observed:
@@ -194,7 +194,7 @@ def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) ->
 
 
 def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each number of successes, a row for each rate."""
+    """Return the probability of each number of successes, one line for each rate."""
     hits = np.arange(trials + 1)
     ways = special.gammaln(trials + 1) - special.gammaln(hits + 1) - special.gammaln(trials - hits + 1)
     rates = np.clip(rates, 0, 1)[:, None]
@@ -205,17 +205,17 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return the q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
     ranked = np.sort(p_values)
     ratios = np.minimum(1.0, ranked * (len(ranked) / np.arange(1, len(ranked) + 1)))
-    found = np.minimum.accumulate(ratios[::-1])[::-1]  # the smallest of the ratios from its own rank on
+    found = np.minimum.accumulate(ratios[::-1])[::-1]  # for each rank, the smallest ratio at this rank or a later one
     return [float(q) for q in found[np.searchsorted(ranked, p_values)]]
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
-    """Return one p-value for several of any dependence: Bonferroni's. It is 1 if there are none."""
+    """Return Bonferroni's p-value for several p-values that may depend on each other; 1 if there are none."""
     return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
 
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval of the mean, a point if all values are equal. Raises `ValueError` below two values."""
+    """Return Student's interval of the mean, a point for equal values. Raises `ValueError` below two values."""
     if len(values) < 2:
         raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
     error = stdev(values) / len(values) ** 0.5
@@ -227,10 +227,10 @@ def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float
 def mean_interval(
     values: Sequence[float], intervals: Sequence[tuple[float, float]], weights: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the interval of the weighted mean of independent values with an interval each; weights sum to 1.
+    """Return the interval of the weighted mean of independent values, each with its interval.
 
-    The distances from each value to its limits are added as standard errors are (Zou and Donner 2008), so that lopsided
-    intervals make a lopsided one. The interval is about the mean of these very values, not that of future ones.
+    `weights` sum to 1. Distances to the limits are combined like standard errors (Zou and Donner 2008), so asymmetric
+    intervals give an asymmetric one. The interval is for the mean of these items, not of future ones.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)
@@ -239,9 +239,9 @@ def mean_interval(
     return mean - below, mean + above
 
 
-@lru_cache(maxsize=2**16)  # large grids repeat the same questions
+@lru_cache(maxsize=2**16)  # large grids repeat equal arguments
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, from the pairs that only one side got right."""
+    """Return the two-sided p-value of McNemar's exact test, from the numbers of pairs that one side alone got right."""
     from scipy.stats import binomtest
 
     discordant = first_only + second_only

@@ -1,4 +1,4 @@
-"""The agreement of two judges of the same items: the share, and the part that is more than chance (Cohen 1960)."""
+"""The agreement of two judges of the same items: the share, and its excess over chance (Cohen 1960)."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KappaAgreement:
-    """The `items` that both judged, and on how many they `agree`; `kappa` is None if chance alone gives agreement."""
+    """The agreement of two judges on `agree` of `items` items; `kappa` is None if chance alone gives agreement."""
 
     items: int
     agree: int
@@ -15,16 +15,16 @@ class KappaAgreement:
 
     @property
     def share(self) -> float | None:
-        """The share on which they agree, from 0 to 1; None if both judged nothing."""
+        """The share of items on which the judges agree, from 0 to 1; None if there are no items."""
         return self.agree / self.items if self.items else None
 
 
 def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreement:
-    """Return how far two judges agree, by their words for the same items.
+    """Return how far two judges agree, from pairs of their words for the same items.
 
-    Kappa is (observed - expected) / (1 - expected), where the expected agreement is that of two independent judges who
-    use each word as often as these do (Cohen 1960, "A coefficient of agreement for nominal scales"). If both use one
-    word for everything, nothing is left to chance, and there is no kappa.
+    Kappa is (observed - expected) / (1 - expected). The expected agreement is that of two independent judges with equal
+    frequencies of words (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use one word for
+    every item, the expected agreement is 1 and there is no kappa.
 
     >>> measure_agreement([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
     0.5

@@ -12,7 +12,7 @@ from tabcontam.statistics.thresholds import ADDED_PAIRS, MOST_PAIRS_NEEDED
 
 @dataclass(frozen=True)
 class MeanGain:
-    """The mean gain of a pair, its 95 % interval, and P(a mean as large) if gains and losses are equally likely."""
+    """The mean gain, its 95 % interval, and P(a mean at least as large) if gains and losses are equally likely."""
 
     mean: float
     interval: tuple[float, float]
@@ -20,13 +20,13 @@ class MeanGain:
 
 
 def gained(gains: Sequence[float]) -> MeanGain:
-    """Return the mean gain of pairs, each gain from -2 to 2: -1, 0 or 1 if nothing is subtracted.
+    """Return the mean gain of pairs.
 
-    The interval is Student's, with a quarter of a pair added to each of the four cells of the two answers, so that it
-    has a width if no pair differs (after Agresti and Min 2005, "Simple improved confidence intervals for comparing
-    matched proportions", section 3, who add a half; that covers more than it claims if few pairs differ). The p-value
-    is one-sided, by exchanging the two answers of each pair: the exact test of McNemar if gains are -1, 0 or 1. Raises
-    `ValueError` without any pair.
+    Each gain is from -2 to 2; plain gains, with nothing subtracted, are -1, 0 or 1. The interval is Student's after a
+    quarter of a pair is added to each of the four cells of the two answers. So it has a width even if no pair differs.
+    Agresti and Min 2005 ("Simple improved confidence intervals for comparing matched proportions", section 3) add a
+    half, but the interval is then too wide if few pairs differ. The p-value is one-sided, by exchanging the two answers
+    of each pair: McNemar's exact test if all gains are -1, 0 or 1. Raises `ValueError` if there are no pairs.
     """
     if not gains:
         raise ValueError("there are no pairs")
@@ -36,9 +36,9 @@ def gained(gains: Sequence[float]) -> MeanGain:
 
 
 def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
-    """Return how many pairs it takes until the interval of `gained` leaves out `limit`.
+    """Return the least number of pairs at which the interval of `gained` excludes `limit`; None above a million.
 
-    Mean and standard deviation of the gains are those of the pairs at hand. Return None if a million would not do.
+    `mean` and `deviation` are the mean and the standard deviation of the gains so far.
     """
     square = deviation**2 + mean**2
 
@@ -56,7 +56,7 @@ def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
 
 
 def _interval(number: int, mean: float, square: float) -> tuple[float, float]:
-    """Return the interval of `number` gains, from their mean and the mean of their squares."""
+    """Return the interval for `number` gains, from their mean and their mean square."""
     pairs = number + ADDED_PAIRS
     middle = number * mean / pairs
     spread = (number * square + ADDED_PAIRS / 2) / pairs - middle**2

@@ -1,4 +1,4 @@
-"""Tests by exchanging values within groups, or the two sides of pairs; and the combination of several tests."""
+"""Permutation tests within groups and within pairs, and Fisher's combination of several p-values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MatchedResult:
-    """The test result for the true values of some rows, whose chances are shared out among those of their groups."""
+    """The result of a test of whether rows' own values have larger chances than values of other rows of their group."""
 
     rows: int
-    observed: float  # the mean chance of a row's own value
-    expected: float  # the mean over all ways to exchange the values within the groups
+    observed: float  # mean over rows of the chance of the row's own value
+    expected: float  # mean of `observed` over all ways to exchange values within the groups
     p_value: float
     likeliest: int  # rows whose own value has the largest chance
     expected_likeliest: float
 
 
 def permute_within_groups(groups: Sequence[tuple[Floats, Ints]], seed: int) -> MatchedResult:
-    """Return the exact permutation test of whether rows' own values distinguish them from others of their group.
+    """Return the exact permutation test of whether rows' own values have larger chances than values of other rows.
 
-    A group is a matrix, with a line for each row and a column for each different value, of log-likelihoods that may be
-    off by a number for each row and for each value; and for each row the place of its own value. They are turned into
-    chances within a row after a value's mean in all rows is subtracted. The p-value counts the draws whose sum of
-    chances is as large, the true one among them, so that it is never below 1 / 10,000 and holds for any matrices.
+    A group is a matrix of log-likelihoods, rows by distinct values, and the index of each row's own value. Constants
+    for each row and each value cancel: each value's mean over all rows is subtracted, then each row is turned into
+    chances. The p-value is the share of draws with a sum of chances at least as large as observed. The observed order
+    is among the draws, so it is never below 1 / 10,000.
     """
     rng = np.random.default_rng(seed)
     drawn, rows, observed, expected, likeliest, expected_likeliest = np.zeros(PERMUTATION_DRAWS), 0, 0.0, 0.0, 0, 0.0
@@ -59,11 +59,9 @@ def _chances(values: Floats) -> Floats:
 
 
 def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
-    """Return P(the sum is as large) if each difference is as likely to have the other sign.
-
-    This is the paired permutation test. Of up to 20 differences other than 0 all ways are counted, so that the p-value
-    is exact; of more, 10,000 are drawn, the true one among them. Differences of 0 change nothing. It is 1 if there are
-    no others.
+    """Return P(sum >= observed sum) if each difference is equally likely to have either sign: a paired permutation
+    test. All sign flips are counted for up to 20 differences other than 0: the p-value is exact. For more, 10,000 ways
+    are drawn, with the observed one among them. Differences of 0 are left out. The p-value is 1 if all are 0.
     """
     sizes = np.asarray([each for each in differences if abs(each) > SAME_SUM], float)
     if not len(sizes):
@@ -80,9 +78,9 @@ def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
 
 
 def fisher(p_values: Sequence[float]) -> float:
-    """Return one p-value for several independent ones: that of their product (Fisher 1932); 1 if there are none.
+    """Return one p-value for several independent p-values, from their product (Fisher 1932); 1 if there are none.
 
-    It is exact for uniform p-values, and errs on the safe side for those that take few values.
+    It is exact for uniform p-values, and too large for p-values that have few possible values.
     """
     if not p_values:
         return 1.0

@@ -1,8 +1,8 @@
 """The power of tests against a model that remembers a share of the rows and guesses the others.
 
-It is simulated with a seed, so that equal questions have equal power. The many p-values that this takes come from a
-saddlepoint approximation, which may overstate a p-value a few times over, but understates it by no more than a few per
-cent: powers and shares err on the careful side. The p-value of a verdict is never one of these.
+Power is simulated with a seed: equal arguments give equal power. The many p-values of a simulation are saddlepoint
+approximations. They may overstate a p-value several times, but understate it by a few per cent at most: so power is
+rather too low, and a detectable share too high. Verdicts never use these p-values.
 """
 
 from bisect import bisect_left
@@ -20,7 +20,7 @@ from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
 from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
 from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
 
-TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
+TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # log(2) / BIT_UNITS: right as likely as wrong
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Odds:
 
     known: float | None  # the baseline's chance of the true value; None if the cell is missing in the table
     likeliest: float  # the baseline's chance of the value that it thinks likeliest
-    likeliest_right: bool  # whether that is the true one
-    known_rounded: tuple[float, ...] = ()  # the chances of the true value in fewer digits, one fewer first
-    likeliest_rounded: tuple[float, ...] = ()  # those of the likeliest
+    likeliest_right: bool  # True if that value is the true one
+    known_rounded: tuple[float, ...] = ()  # chances of the true value in one digit fewer, two fewer, ...
+    likeliest_rounded: tuple[float, ...] = ()  # likewise for the likeliest value
 
 
-# most_kept: powers
+# most_kept: the number of powers in the cache
 def row_power(
     rows: Sequence[Sequence[CellPrediction]],
     share: float,
@@ -44,12 +44,12 @@ def row_power(
     *,
     most_kept: int = 64,
 ) -> float:
-    """Return how often p <= level against a model that remembers each row with probability `share`.
+    """Return how often p <= `level` against a model that remembers each row with probability `share`.
 
-    The power is known before anything is asked. Hidden cells are drawn from their guesses; a remembered row is answered
-    with the truth, any other with the likeliest values. A value that a guess does not list has the chance `rest`; a
-    missing cell is no answer, and a value without a chance is worth nothing. The power of the queries of the last plans
-    is cached: it is used before the LLM is asked, and for each verdict again.
+    Each hidden cell's true value is drawn from its prediction. A remembered row is answered with these true values, any
+    other row with the likeliest values. A value that the prediction does not list has the chance `rest`. A missing cell
+    counts as no answer, and a value with chance 0 has no weight. The last powers are cached: they are needed before the
+    LLM is asked and again for each verdict.
     """
     key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
     if key not in _POWERS:
@@ -59,14 +59,14 @@ def row_power(
     return _POWERS[key][1]
 
 
-# with the guesses themselves, so that no other object gets the identity of one of them
+# The predictions are stored too, so that no new object gets the id of one of them.
 _POWERS: dict[object, tuple[list[list[CellPrediction]], float]] = {}
 
 
 def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
-    lines: list[tuple[float, ...]] = []  # the chances of the given answers, of each cell in turn
-    answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # each run's line, and whether it is right
+    lines: list[tuple[float, ...]] = []  # chances of the answers that occur, cell after cell
+    answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # by cell: each run's index in lines; right
     for row in rows:
         remembered = rng.random(runs) < share
         for prediction in row:
@@ -76,7 +76,7 @@ def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: fl
             ends = np.cumsum([*listed, max(0.0, 1 - prediction.missing - float(listed.sum()))])
             hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + prediction.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
-            different, places = np.unique(answers, return_inverse=True)  # of many values a few
+            different, places = np.unique(answers, return_inverse=True)  # few of the many values occur
             answered.append((len(lines) + places, answers == hidden))
             lines += map(tuple, chances[different].tolist())
     every = _padded(lines)
@@ -89,7 +89,7 @@ def _row_power(rows: Sequence[Sequence[CellPrediction]], share: float, level: fl
 
 
 def _summed(given: Floats, values: Floats) -> Floats:
-    """Return the matrix product, without BLAS, whose threads wait on each other."""
+    """Return the matrix product without BLAS, because threads of BLAS wait for each other."""
     return np.asarray(np.einsum("ij,jk->ik", given, values))
 
 
@@ -101,16 +101,16 @@ def detectable_share(
     seed: int = 0,
     ahead: int = 0,
 ) -> float | None:
-    """Return the smallest share of remembered rows with p <= level in at least `target` of the runs.
+    """Return the smallest share of remembered rows, in hundredths, with p <= `level` in at least `target` of the runs.
 
-    It is in hundredths. The other rows are guessed, and `ahead` eighths of bits do not count. Return None if a
-    model that remembers all rows does not reach it.
+    The other rows are guessed. `ahead` eighths of bits are subtracted from the evidence of each run. Return None if not
+    even a model that remembers all rows is detected so often.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
     likeliest = [[((odds.likeliest, *odds.likeliest_rounded), odds.likeliest_right) for odds in row] for row in rows]
     predicted = _answered(likeliest)
     gains = _answered(known) - predicted
-    draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
+    draws = np.random.default_rng(seed).random((runs, len(rows)))  # for all shares, so that a larger one adds rows
 
     def reached(share: float) -> bool:
         totals = predicted.sum(axis=0) + _summed((draws < share).astype(np.float64), gains)
@@ -121,7 +121,7 @@ def detectable_share(
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
-    """Return for each row of (chances, right) cells its cumulants, and in the last column its units that are right."""
+    """Return the cumulants of each row of (chances, right) cells, and in the last column its right units."""
     chances = _padded([chances for row in rows for chances, _ in row])
     right = np.array([right for row in rows for _, right in row], dtype=np.bool_)
     cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances)[:, 0] * right])
@@ -131,7 +131,7 @@ def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Float
 
 
 def _answers(prediction: CellPrediction) -> Floats:
-    """Return the chances of each listed value, of an unlisted one, and of no answer; a column for each precision."""
+    """Return the chances of each listed value, of an unlisted value and of no answer; one column for each precision."""
     if prediction.coarser:
         listed = [prediction.chances(value) for value in prediction.values]
         rest = (prediction.rest, *(max(prediction.rest, one.rest) for one in prediction.coarser))
@@ -142,13 +142,13 @@ def _answers(prediction: CellPrediction) -> Floats:
 
 
 def _padded(chances: Sequence[tuple[float, ...]]) -> Floats:
-    """Return a line for each cell and a column for each precision, NaN for those that a cell does not have."""
+    """Return one line for each cell and one column for each precision, NaN for precisions that the cell lacks."""
     width = max(map(len, chances), default=1)
     return np.array([(*one, *[np.nan] * (width - len(one))) for one in chances]).reshape(len(chances), width)
 
 
 def _units(chances: Floats) -> Floats:
-    """Return a cell's weight in eighths of bits, a column for each right precision, as in `worths`."""
+    """Return cells' weights in eighths of bits, one column for each precision at which an answer may be right."""
     if not np.all(np.isnan(chances) | (chances > 0)):
         raise ValueError("a chance is 0")
     found = np.zeros_like(chances)
@@ -162,13 +162,13 @@ def _units(chances: Floats) -> Floats:
 
 
 def _cumulants(chances: Floats) -> Floats:
-    """Return for a cell's units under the null, at each tilt: log moments, mean, variance, variance by unit weight."""
+    """Return each cell's log moment, mean, variance and variance times weight, at each tilt, under the null model."""
     chances = np.minimum(chances, 1.0)
     weights = _units(chances)[:, :, None]
     known = np.where(np.isnan(chances), chances[:, :1], chances)
-    each = np.diff(np.maximum.accumulate(known, axis=1), prepend=0.0, axis=1)  # that it is right in so many digits only
+    each = np.diff(np.maximum.accumulate(known, axis=1), prepend=0.0, axis=1)  # chance of exactly so many right digits
     each[np.isnan(chances)] = 0.0
-    with np.errstate(divide="ignore"):  # the log of 0, at chance 1 and for a precision that is as likely as a finer
+    with np.errstate(divide="ignore"):  # log of 0: at chance 1, and for two precisions of equal chance
         right = np.log(each)[:, :, None] + weights * TILTS
         wrong = np.log1p(-np.minimum(1.0, each.sum(axis=1)))[:, None]
         moments = np.logaddexp(np.logaddexp.reduce(right, axis=1), wrong)
@@ -182,8 +182,8 @@ def _cumulants(chances: Floats) -> Floats:
 def _tails(cumulants: Floats, sums: Floats) -> Floats:
     """Return for each run P(sum of units >= observed): the leading term of the saddlepoint (Daniels 1987).
 
-    For cells of one weight the possible sums are that weight apart, and the lattice form is accurate. For others the
-    mean weight is taken, though their sums are closer: that overstates. Nothing exceeds Chernoff's bound.
+    If all cells have one weight, the possible sums are multiples of it, and the lattice form is accurate. For unequal
+    weights the mean weight is used, which overstates the tail. Chernoff's bound limits the result.
     """
     below = sums <= cumulants[:, 1, 0]
     left = np.clip((cumulants[:, 1] < sums[:, None]).sum(axis=1) - 1, 0, len(TILTS) - 2)
@@ -202,16 +202,16 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
 
 
 class BetPower:
-    """The power of bets so far against a model that remembers a share of the rows and guesses the others.
+    """The power of the bets so far against a model that remembers a share of the rows and guesses the others.
 
-    Many runs are simulated next to each other, query by query: in each a row is remembered or not, by lot. Once E has
-    reached `bits` (without any one column, see `eprocess`), a run stays detected.
+    Many runs are simulated in parallel, query by query. In each run, each row is remembered with the chance `share`. A
+    run is detected once E has reached `bits`, also without any one column (see `eprocess`), and remains detected.
     """
 
     def __init__(self, share: float, bits: float, runs: int = POWER_RUNS, seed: int = 0) -> None:
         self._share, self._bits = share, bits
         self._rng = np.random.default_rng(seed)
-        none = np.zeros((runs, len(MEMORY)))  # as in `Wealth`, a line for each run
+        none = np.zeros((runs, len(MEMORY)))  # log-wealth as in `Wealth`, one line for each run
         self._wealth: dict[str, tuple[Floats, ...]] = {ALL: (none, none, np.zeros(runs))}
         self._detected = np.zeros(runs, dtype=np.bool_)
 
@@ -221,7 +221,7 @@ class BetPower:
         return float(self._detected.mean())
 
     def add(self, remembered: Bets, predicted: Bets) -> None:
-        """Add one query, by the bets on the answers of a model that remembers its row, and of one that guesses."""
+        """Add one query: the bets on the answers of a model that remembers its row, and of a model that guesses it."""
         known = self._rng.random(len(self._detected)) < self._share
         groups = dict.fromkeys((*self._wealth, *remembered, *predicted))
         self._wealth = {group: self._with(group, known, remembered, predicted) for group in groups}
@@ -229,7 +229,7 @@ class BetPower:
         self._detected |= least >= self._bits
 
     def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, predicted: Bets) -> tuple[Floats, ...]:
-        """Return the wealth of every run after one more query, without one column."""
+        """Return the wealth of every run after one more query, without the column `group`."""
         won, other = remembered.get(group, remembered[ALL]), predicted.get(group, predicted[ALL])
         memory, honest, rows = self._wealth.get(group, self._wealth[ALL])
         return (
@@ -247,19 +247,22 @@ class BetPower:
 
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
-    """Return P(p <= level), exactly, if each choice is known with probability `share` and else guessed."""
+    """Return P(p <= `level`), exactly, if each choice is known with probability `share`.
+
+    A choice that is not known is right with its chance in `chances`.
+    """
     right = share + (1 - share) * np.array(chances)
     return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 
 
 def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET_POWER) -> float | None:
-    """Return the smallest share of known choices, in hundredths, with power `target`, or None if no share has it."""
+    """Return the smallest share of known choices, in hundredths, with a power of `target`; None if no share has it."""
     return smallest(lambda share: choice_power(chances, share, level) >= target)
 
 
 @lru_cache(maxsize=64)
 def _needed(chances: tuple[float, ...], level: float) -> int:
-    """Return the fewest right choices with p <= level: one more than the number of choices if none have."""
+    """Return the fewest right choices with p <= `level`; the number of choices plus one if no number suffices."""
     hits = range(len(chances) + 1)
     return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)
 

@@ -1,4 +1,4 @@
-"""Tails of sums of ranks: of one value among others exchangeable with it, and of signed differences."""
+"""Tails of two sums: of the ranks of true values among candidates, and of signed ranks of differences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ from tabcontam.statistics.thresholds import LEAST_TRANSFORM_TAIL, SHARE_STEPS, T
 
 
 def rank_sum_tail(ranks: Sequence[int], sizes: Sequence[int]) -> float:
-    """Return P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `sizes`, exactly.
+    """Return P(sum of ranks <= observed) of independent ranks, exactly.
 
-    `ranks` are the observed ones, 1 for the best. A small tail is a sum of positive terms alone, so that it has all its
-    digits; it is never 0. It is 1 if there are no ranks. Raises `ValueError` for different lengths, and for a rank
-    outside 1 to its number.
+    Rank i is uniform on 1 to `sizes[i]`. `ranks` are the observed ranks; 1 is the best. Small tails are sums of
+    positive terms, which keeps all digits; none is 0. The tail is 1 if there are no ranks. Raises `ValueError` if the
+    lengths differ or a rank is not from 1 to its size.
     """
     if len(ranks) != len(sizes):
         raise ValueError(f"{len(ranks)} ranks need as many numbers of candidates, not {len(sizes)}")
     if wrong := [(rank, most) for rank, most in zip(ranks, sizes, strict=True) if not 1 <= rank <= most]:
         raise ValueError(f"rank {wrong[0][0]} is not from 1 to {wrong[0][1]}")
-    # The state counts from the least sum on. Nothing beyond the observed sum is of any use.
+    # Sums are counted from the least possible sum up to the observed sum.
     return _tail(tuple(sorted(sizes)), sum(ranks) - len(ranks))
 
 
 def signed_rank_tail(differences: Sequence[float]) -> float:
-    """Return P(sum of the positive ones' ranks >= observed) if each difference is positive with a chance of one half.
+    """Return P(sum of the positive differences' ranks >= observed) if each difference is positive with chance one half.
 
-    Ranks are by absolute size, ties in the order given; differences of 0 are left out. It is exact for up to 50
-    differences, normal beyond, and 1 if there are none. Source: Wilcoxon 1945, "Individual Comparisons by Ranking
-    Methods".
+    Ranks are by absolute size, ties in the given order. Differences of 0 are left out. The tail is exact for up to 50
+    differences, a normal approximation for more, and 1 if there are none. Source: Wilcoxon 1945, "Individual
+    Comparisons by Ranking Methods".
     """
     values = np.array([difference for difference in differences if difference])
     if not len(values):
@@ -43,10 +43,10 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
 
 
 def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET_POWER) -> float | None:
-    """Return the least remembered share with which the sum of ranks has p <= `level` with probability `power`.
+    """Return the least remembered share, in hundredths, at which P(p <= `level`) is at least `power`.
 
-    One that is remembered has rank 1, each other any rank from 1 to its number in `sizes` with the same chance. The
-    result is the least hundredth that is enough; None if not even 1 is enough.
+    A remembered value has rank 1. Any other value has a rank from 1 to its number in `sizes`, all equally likely.
+    Return None if not even a share of 1 suffices.
     """
     return _share(tuple(sorted(sizes)), level, power)
 
@@ -54,7 +54,7 @@ def detectable_share(sizes: Sequence[int], level: float, power: float = TARGET_P
 @lru_cache(maxsize=256)
 def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
     by_chance = np.cumsum(_chances(sizes, 0.0))
-    limit = int(np.searchsorted(by_chance, level * (1 + 1e-9), side="right"))  # so many sums have such a p-value
+    limit = int(np.searchsorted(by_chance, level * (1 + 1e-9), side="right"))  # number of sums with p <= level
 
     def found(share: float) -> bool:
         return limit > 0 and float(_chances(sizes, share)[:limit].sum()) >= power
@@ -69,7 +69,7 @@ def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
 
 
 def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
-    """Return the chance of each sum of ranks above the least, if each is 1 for sure with the chance `share`."""
+    """Return the chance of each sum of ranks, from the least on, if each is 1 with chance `share`, else uniform."""
     state = np.ones(1)
     for most in sizes:
         one = np.full(most, (1 - share) / most)
@@ -91,7 +91,7 @@ def _tail(sizes: tuple[int, ...], observed: int) -> float:
 
 
 def _transformed(sizes: Sequence[int], observed: int) -> float:
-    """Return the tail by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
+    """Return the tail by Fourier transforms, which multiply when ranks are added; too inexact for small tails."""
     size = 2 << sum(most - 1 for most in sizes).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
     for most, times in Counter(sizes).items():
@@ -104,8 +104,8 @@ def _transformed(sizes: Sequence[int], observed: int) -> float:
 def _added(state: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     """Return the chance of each sum with one more rank: the mean of `most` adjacent chances in `state`.
 
-    The sums of a window are made of those up to the ends of blocks as long as it (van Herk 1992), and not of
-    differences, which would take the digits off small chances.
+    A window's sum is a sum up to the end of one block plus a sum from the start of the next (van Herk 1992).
+    Differences of running sums would lose the digits of small chances.
     """
     blocks = -(-len(state) // most) + 1
     whole = np.zeros(blocks * most)

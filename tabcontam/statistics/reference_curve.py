@@ -1,4 +1,4 @@
-"""A test of an accuracy against a curve of several reference LLMs, after ConStat (Dekoninck et al. 2024)."""
+"""A test whether an accuracy exceeds the curve of several reference LLMs, after ConStat (Dekoninck et al. 2024)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ DRAWS, PART = 2_000, 500
 
 @dataclass(frozen=True)
 class AboveCurve:
-    """An accuracy on rows compared with the one expected from accuracy on other rows, by a curve of references.
+    """An accuracy on rows, compared with the one that the references' curve expects from the accuracy on twins.
 
-    `apart` is the least and the greatest excess if one of the references is left out.
+    `apart` is the least and the greatest excess without one reference. `outside` is true if the accuracy on twins is
+    outside the range of the references.
     """
 
     expected: float
@@ -28,19 +29,19 @@ class AboveCurve:
 
 
 def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurve:
-    """Return the excess of the LLM with the right answers `own` and `twin` over its references.
+    """Return by how much the accuracy of an LLM on rows exceeds the accuracy that the references' curve expects.
 
-    `own` and `twin` have a number for each pair. `rows` and `twins` are those of the references, an array of references
-    by pairs; 1 is right and 0 is wrong. The curve goes from an accuracy of 0 on both to one of 1 on both, and has one
-    fitted number, its bend c: an LLM with x on twins is expected to have x + c x (1 - x) on rows. So two references
-    that are alike are enough, and there is no slope that chance makes flat. (ConStat, section 3, fits a smoothing
-    spline, with the same two ends, to five or more.)
+    `own` and `twin` are the LLM's answers on the rows and the twins, one number for each pair: 1 is right, 0 is wrong.
+    `rows` and `twins` are the answers of the references, references by pairs. The curve goes from (0, 0) to (1, 1) and
+    has one fitted number, its bend c: an LLM with accuracy x on twins is expected to have x + c x (1 - x) on rows. So
+    two references suffice, even if alike. (ConStat, section 3, fits a smoothing spline with these ends to five or
+    more.)
 
-    The 95 % interval and the p-value, which is one-sided, are by the basic bootstrap over pairs, the same for all LLMs,
-    and over references, of which one fewer is drawn than there are, so that few are not taken to be more alike than
-    they are (Rao and Wu 1988). If `gained` has a wider interval or a larger p-value of the pairs, with the curve as it
-    is, that one is used: so there is a width if nothing differs.
-    Raises `ValueError` for fewer than two references, or no pair.
+    The 95 % interval and the one-sided p-value are by the basic bootstrap over pairs and references. Pairs are redrawn
+    equally for all LLMs. Of n references n - 1 are drawn, so that few references do not seem too alike (Rao and Wu
+    1988). `gained` is computed for the pairs, with the curve fixed: its interval extends the interval, and the larger
+    p-value is taken. So the interval has a width even if no pair differs. Raises `ValueError` for fewer than two
+    references or no pair.
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("there are fewer than two references, or there is no pair")
@@ -65,12 +66,12 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
 
 
 def _bend(x: float, accuracies: Right, lost: Right) -> float:
-    """Return how much more is expected on rows than on twins, at an accuracy on twins of `x`."""
+    """Return by how much the accuracy on rows is expected to exceed the accuracy `x` on twins."""
     return float(_weights(x, accuracies[None, :], np.ones((1, len(accuracies))))[0] @ lost)
 
 
 def _weights(x: Right | float, accuracies: Right, counted: Right) -> Right:
-    """Return the weight of each reference's loss in the expectation at `x`, with draws by counted references."""
+    """Return the weight of each reference's loss in the expectation at `x`; `counted` is how often each was drawn."""
     lever = accuracies * (1 - accuracies)
     total = (counted * lever**2).sum(axis=1, keepdims=True)
     at = np.reshape(x * (1 - x), (-1, 1))
@@ -78,7 +79,7 @@ def _weights(x: Right | float, accuracies: Right, counted: Right) -> Right:
 
 
 def _drawn(own: Right, twin: Right, rows: Right, twins: Right) -> Iterator[Right]:
-    """Yield the excess in redrawn pairs and references, a part of the draws at a time."""
+    """Yield the excess for redrawn pairs and references, `PART` draws at a time."""
     rng = np.random.default_rng(0)
     number, references = len(own), len(rows)
     for _ in range(DRAWS // PART):

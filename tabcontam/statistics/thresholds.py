@@ -1,6 +1,6 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
-AUC_RESAMPLES = 2_000  # bootstrap resamples of an interval for a difference of AUCs; by hand
+AUC_RESAMPLES = 2_000  # bootstrap resamples for the interval of a difference of AUCs; by hand
 OVERLAP_RESAMPLES = 10_000  # bootstrap resamples of Algorithm 1; paper 000 (Golchin and Surdeanu 2024), Algorithm 1
 SAME_SCORE_SUM = 1e-9  # largest difference of equal sums of scores, for each instance; by hand
 LEAST_CORRELATED_PAIRS = 4  # pairs that a correlation needs: orders of three show nothing; by hand
@@ -14,12 +14,12 @@ LEAST_TREND_DATASETS = 4  # datasets that a trend over years needs; by hand
 WHOLE_QUERY_STAKE = 0.7  # part of a stake that is bet on all cells of a query being right; benchmarks.decided
 LEAST_EVIDENT_RETURN = 2.0  # return of a query's stake that makes its row evidence for memory; benchmarks.decided
 LEAST_EVIDENT_ROWS = 3  # rows that must be evidence for memory before E exceeds 1; benchmarks.decided
-LARGEST_WEALTH = 1e300  # largest stake and E, so that every reader of JSON takes them; by hand
+LARGEST_WEALTH = 1e300  # largest E, since readers of JSON may reject larger numbers; by hand
 BIT_UNITS = 8  # parts of a bit in which evidence is counted exactly; by hand
-TARGET_POWER = 0.95  # power (share of runs) that a detectable share is stated for; by hand
-AUC_INTERVAL_RATES = 101  # hit rates over which the AUC's exact interval is the widest; by hand
-MOST_PAIRS_NEEDED = 1_000_000  # pairs up to which the number needed is searched; by hand
-# pairs added for the interval, in equal parts to the four cells; Agresti and Min 2005, section 3, halved by hand
+TARGET_POWER = 0.95  # power (share of runs) at which a share of remembered rows is detectable; by hand
+AUC_INTERVAL_RATES = 101  # hit rates that are tried for the AUC's exact interval; by hand
+MOST_PAIRS_NEEDED = 1_000_000  # largest number of pairs in the search for the number that is needed; by hand
+# pairs added for the interval, a quarter to each of four cells; Agresti and Min 2005, section 3, halved by hand
 ADDED_PAIRS = 1.0
 PERMUTATION_DRAWS = 9_999  # random permutations of a permutation test; by hand
 MOST_LISTED_PAIRS = 20  # pairs up to which all 2^pairs sign flips are counted; by hand
@@ -28,7 +28,7 @@ SMALLEST_DIVISOR = 1e-12  # smallest divisor of the saddlepoint approximation; b
 SHARE_STEPS = 100  # steps from 0 to 1 in which the remembered share is searched; by hand
 LEAST_TRANSFORM_TAIL = 1e-6  # tail below which a sum of positive terms replaces the transform; by hand
 PREDICTOR_DRAWS = 1_999  # random permutations of each predictor's test; by hand
-PREDICTOR_NEIGHBOURS = 5  # nearest rows whose labels a predictor takes; by hand
+PREDICTOR_NEIGHBOURS = 5  # nearest rows from which a predictor copies labels; by hand
 PREDICTOR_PENALTY = 1.0  # ridge penalty of the weighted sum, times the root of the rows; by hand
 SAME_STATISTIC = 1e-9  # largest difference of equal statistics, and least spread; by hand
 ADDED_SPREAD = 0.5  # distance from the mean of the two values added to each sample; Agresti and Caffo 2000, section 3

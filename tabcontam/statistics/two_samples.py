@@ -17,18 +17,19 @@ from tabcontam.statistics.thresholds import (
 
 
 def larger(own: Sequence[float], others: Sequence[float], seed: int = 0) -> float:
-    """Return the p-value that the own values are no larger than the others, if all are draws of one source.
+    """Return the one-sided p-value that the `own` values are no larger than the `others`.
 
-    The statistic is the sum of the own ranks among all (Wilcoxon 1945), the p-value the share of 10,000 ways to choose
-    the own values in which it is as large, the true one among them. So it holds for any values, ties too, and is never
-    below 1 / 10,000. It is 1 if there are none on a side.
+    The statistic is the rank sum of the own values among all values (Wilcoxon 1945). The p-value is the share of 10,000
+    choices of the own values with a rank sum at least as large. One of these choices is the observed one, the others
+    are random. The p-value is valid for any values, also with ties, and never below 1 / 10,000. It is 1 if a sample is
+    empty.
     """
     return _larger(tuple(own), tuple(others), seed) if len(own) and len(others) else 1.0
 
 
 @lru_cache(maxsize=64)  # a result is judged several times
 def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> float:
-    together = 500  # that are drawn at a time
+    together = 500  # permutations that are drawn at a time
     from scipy.stats import rankdata
 
     ranks = rankdata([*own, *others])
@@ -43,15 +44,16 @@ def _larger(own: tuple[float, ...], others: tuple[float, ...], seed: int) -> flo
 
 
 def _permuted(labels: Bools, times: int, rng: np.random.Generator) -> Floats:
-    """Return the labels in `times` random orders, a line each."""
+    """Return the labels in `times` random orders, one per line."""
     return labels[np.argsort(rng.random((times, len(labels))), axis=1)].astype(np.float64)
 
 
 def predictor_p_values(features: Floats, labels: Bools, seed: int = 0) -> dict[str, float]:
-    """Return the p-value of each of three predictors of the rows' labels from their features, a line for each row.
+    """Return the p-value of each of three predictors of the labels.
 
-    They are: the single feature that differs the most, a weighted sum that is fitted on all other rows, and the labels
-    of the five nearest rows. Each is exact by permutation, the fit included.
+    `features` are rows by features. They are: the single feature that differs most, a weighted sum fitted on all other
+    rows, and the labels of the five nearest rows. The p-values are exact: predictors are fitted anew for each
+    permutation.
     """
     varied: Floats = features[:, features.std(axis=0) > SAME_STATISTIC]
     if not varied.shape[1] or labels.all() or not labels.any():
@@ -70,20 +72,20 @@ def predictor_p_values(features: Floats, labels: Bools, seed: int = 0) -> dict[s
 
 
 def _hat(scaled: Floats) -> tuple[Floats, Floats]:
-    """Return the matrix by which a ridge regression fits labels, and its diagonal."""
+    """Return the matrix that maps labels to the fit of a ridge regression, and its diagonal."""
     inner = scaled.T @ scaled + PREDICTOR_PENALTY * len(scaled) ** 0.5 * np.eye(scaled.shape[1])
     hat = scaled @ np.linalg.solve(inner, scaled.T)
     return hat, np.clip(np.diag(hat), 0.0, 1 - 1e-6)
 
 
 def _left_out(signs: Floats, hat: Floats, leverage: Floats) -> Floats:
-    """Return how well each row's label goes with the prediction of a fit without the row."""
+    """Return for each line of labels how strongly they correlate with predictions by fits without the predicted row."""
     without = (signs @ hat.T - signs * leverage) / (1 - leverage)
     return np.asarray((without * signs).sum(axis=1) / (np.linalg.norm(without, axis=1) + SAME_STATISTIC))
 
 
 def _nearest(scaled: Floats) -> Floats:
-    """Return for each row a line that is 1 for its nearest rows and 0 for others, made symmetric."""
+    """Return a matrix of rows by rows: in how many directions (0, 1 or 2) the rows are nearest neighbours."""
     squares = (scaled**2).sum(axis=1)
     apart = squares[:, None] + squares[None, :] - 2 * scaled @ scaled.T
     np.fill_diagonal(apart, np.inf)
@@ -94,7 +96,7 @@ def _nearest(scaled: Floats) -> Floats:
 
 
 def residuals(values: Sequence[float], features: Floats) -> Floats:
-    """Return the values without the part that follows from the features by least squares that know no label."""
+    """Return the values minus their least-squares fit on the features. The fit does not use labels."""
     own = np.asarray(values, dtype=np.float64)
     spread = features.std(axis=0)
     varied = features[:, spread > SAME_STATISTIC]

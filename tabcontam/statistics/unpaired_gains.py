@@ -11,14 +11,14 @@ from tabcontam.statistics.thresholds import ADDED_SPREAD, PERMUTATION_DRAWS, SAM
 
 
 def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0) -> MeanGain:
-    """Return how much larger the own values are on average than the others.
+    """Return by how much the mean of the `own` values exceeds the mean of the `others`.
 
-    Each value is from -1 to 1, as right less expected. The interval is Welch's, with two values added to each sample,
-    half above and half below the mean of all, so that it has a width if all are equal (for values of 0 and 1 and a mean
-    of a half it is that of Agresti and Caffo 2000, "Simple and effective confidence intervals for proportions and
-    differences of proportions", section 3, with Student's quantile). The p-value is one-sided: the share of 10,000 ways
-    to choose which values are own in which the difference is as large, the true one among them. Raises `ValueError` if
-    a sample is empty.
+    Each value is from -1 to 1: right (0 or 1) minus its expectation. The interval is Welch's. Two values are added to
+    each sample, half above and half below the mean of all: so it has a width even if all values are equal. For values
+    of 0 and 1 with a mean of a half it is that of Agresti and Caffo 2000 ("Simple and effective confidence intervals
+    for proportions and differences of proportions", section 3), with Student's quantile. The p-value is one-sided: the
+    share of 10,000 random choices of the own values with a difference at least as large, the observed one among them.
+    Raises `ValueError` if a sample is empty.
     """
     if not own or not others:
         raise ValueError("a sample is empty")
@@ -35,7 +35,7 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
 
 
 def _exchanged(values: Floats, own: int, seed: int) -> float:
-    """Return P(the sum of the first `own` values is as large), over ways to choose them among all."""
+    """Return P(the sum of `own` randomly chosen values is at least the sum of the first `own` values)."""
     kinds, counts = np.unique(values, return_counts=True)  # choosing between equal values changes nothing
     chosen = np.random.default_rng(seed).multivariate_hypergeometric(
         counts, own, size=PERMUTATION_DRAWS, method="marginals"

@@ -1,7 +1,7 @@
 """Laws that predict a cell from shown cells: one module for each kind, applied to all shown columns of a table.
 
-A fit learns laws from its training rows and weighs their predictions, like those of every other predictor, on rows that
-are held out. So a law counts where it holds, and costs nothing elsewhere.
+A fit learns laws from its training rows. Their weights, like those of all predictors, are found on held-out rows. So a
+law counts where it is right, and costs nothing elsewhere.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ from tabcontam.baseline.laws.sequence_laws import order
 from tabcontam.baseline.laws.text_laws import strings
 from tabcontam.baseline.thresholds import LAGS, LAW_SAMPLE_ROWS, LEAST_PROBABILITY
 
-FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # prefixes of cells before the last row's
+FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # prefixes of features of rows before the last row
 LAWS: Mapping[str, Law] = {
     "one column": one_column,
     "formula": formulas,
@@ -42,7 +42,10 @@ LAWS: Mapping[str, Law] = {
 
 
 def predict_by_laws(fit: Fit) -> dict[str, LawPredictions]:
-    """Return the values that laws found in a fit's training rows predict for its predicted rows, by kind of law."""
+    """Return the predictions of laws for the predicted rows of a fit, by kind of law and number.
+
+    The laws are learned from the training rows.
+    """
     both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
     with np.errstate(all="ignore"):  # a formula may overflow on unusual cells
         every: dict[str, list[LawPredictions]] = {
@@ -53,19 +56,19 @@ def predict_by_laws(fit: Fit) -> dict[str, LawPredictions]:
 
 
 def _found(fit: Fit, law: Law, both: Fit) -> list[LawPredictions]:
-    """Return the predictions of one kind of laws for the predicted rows, by the contexts that training rows show."""
+    """Return the predictions of one kind of law for the predicted rows, weighted by context (`in_context`)."""
     return [in_context(fit, found) for found in law(both)]
 
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns and those derived from them for laws and predictors: words, parts of dates, numerals."""
+    """Return the columns and all columns derived from them: words, parts of dates, numerals."""
     return with_dates(_with_words(with_numerals(columns)))
 
 
 def _with_words(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns and their words; from numbers with a unit only the words that are no numbers.
+    """Return the columns and their words.
 
-    Laws would otherwise look at parts of the number instead of the number.
+    From numbers with a unit, only words that are no numbers are added. Otherwise laws would use parts of the number.
     """
     found = []
     for one in columns:
@@ -76,15 +79,15 @@ def _with_words(columns: Iterable[Column]) -> list[Column]:
 
 @cached_by_column
 def derived(one: Column) -> list[Column]:
-    """Return the column and those derived from it for laws and predictors."""
+    """Return the column and all columns derived from it."""
     return with_derived([one])
 
 
 def visible_features(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
     """Return the shown features from which laws are learned.
 
-    Of earlier rows these are the cells of the last one, and all four cells of the target's own column. `near` holds the
-    last row's features where earlier rows are shown; None where none are.
+    Of rows before, these are all features of the last row, and the target in all four rows. `near` are the last row's
+    features if rows before are shown, otherwise None.
     """
     if near is None:
         return list(shown)
@@ -93,15 +96,12 @@ def visible_features(target: str, shown: Sequence[str], near: Collection[str] | 
 
 
 def own_lags(target: str) -> set[str]:
-    """Return the names of a feature's cells in the last four rows."""
+    """Return the names of the target's features in the four rows before."""
     return {previous(target, by) for by in range(1, LAGS + 1)}
 
 
 def law_likelihoods(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
-    """Return how well each law holds in the predicted rows of a fit, as two numbers a row.
-
-    The first is the probability that the law gives the row's real value, the second the one it leaves for other values.
-    """
+    """Return for each law the probability of each predicted row's true value, and the one left to other values."""
     keys = [fit.target.keys[row] for row in fit.predicted]
     return {
         name: (np.array([values.get(key, 0.0) for key, values in zip(keys, found.values, strict=True)]), found.left)
@@ -110,10 +110,11 @@ def law_likelihoods(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
 
 
 def law_bits(target: Column, given: Sequence[Column]) -> float:
-    """Return the mean bits of a target's cell under the values' frequencies and the best law that holds.
+    """Return the mean bits of a target's cell under the values' frequencies and the best law.
 
-    Each law is learned from one half of the first 300 rows and checked on the other. The share of the bits that it
-    leaves there is taken of the bits under frequencies alone in all rows (`surprise`). Missing cells have no bits.
+    Each law is learned from one half of the first 300 rows and tested on the other half. It reduces the bits there to a
+    share; the bits under frequencies in all rows (`surprise`) are multiplied by the smallest share. Missing cells have
+    no bits.
     """
     sample = np.arange(min(LAW_SAMPLE_ROWS, len(target.keys)))
     whole, train, predicted = surprise(target, []), sample[::2], sample[1::2]

@@ -11,9 +11,9 @@ from tabcontam.baseline.fit import Fit
 
 @dataclass(frozen=True, eq=False)
 class LawPredictions:
-    """The values that follow from shown cells, as a probability by key for each predicted row.
+    """The values that follow from shown cells, as a dict of probabilities by key for each predicted row.
 
-    `left` is the probability that is left in each row for all other predictors.
+    `left` is the probability that each row leaves to other predictors.
     """
 
     values: list[dict[str, float]]
@@ -21,13 +21,13 @@ class LawPredictions:
 
     @classmethod
     def of(cls, values: list[dict[str, float]]) -> "LawPredictions":
-        """Return an instance with these values that leaves the rest of each row's probability to other predictors."""
+        """Return predictions of these values that leave the rest of each row's probability to other predictors."""
         return cls(values, np.array([1 - sum(one.values()) for one in values], dtype=np.float64))
 
     def at_places(self, places: Ints) -> "LawPredictions":
-        """Return the values of the predicted rows at these places."""
+        """Return the predictions for the predicted rows at these indices."""
         return LawPredictions([self.values[place] for place in places.tolist()], self.left[places])
 
 
 Law = Callable[[Fit], list[LawPredictions]]
-"""A search for laws of one kind in a fit's training rows that returns their values for the predicted rows."""
+"""A search for laws of one kind in a fit's training rows. It returns predictions for the predicted rows."""

@@ -1,7 +1,7 @@
 """Columns of dates and times in the usual forms, read as seconds and written in the column's own form.
 
-A whole column has one form: all of its cells decide between 31/01/2020 and 01/31/2020. Months, quarters and weeks are
-read as their first day; a time alone is read as a time of the first day of all.
+All cells of a column together decide its form, for example 31/01/2020 or 01/31/2020. Months, quarters and weeks are
+read as their first day. A time without a date is read as seconds since midnight.
 """
 
 import re
@@ -61,12 +61,12 @@ FIELDS = ("y", "yy", "m", "d", "name", "H", "M", "S", "ap", "q", "w")
 
 @dataclass(frozen=True, eq=False)
 class DateColumn:
-    """A column's moments in seconds, NaN where a cell holds none; `size` is the unit that the column writes."""
+    """A column's moments in seconds, NaN where a cell has none. `size` is the smallest unit that the column writes."""
 
     name: str
     seconds: Floats  # since the day before 1 January of the year 1
     size: str  # "time", "moment", "day", "week", "month" or "quarter"
-    parts: tuple[tuple[str, str, int], ...]  # a field, or "" and the text in between; the least number of digits
+    parts: tuple[tuple[str, str, int], ...]  # (field, text if the field is "" or "ap", least number of digits)
     months: dict[int, str]
 
     @property
@@ -75,7 +75,7 @@ class DateColumn:
         return np.floor(self.seconds / DAY)
 
     def trimmed(self, seconds: Floats) -> Floats:
-        """Return the moments cut off to the unit that this column writes."""
+        """Return the moments, cut off to the unit that this column writes."""
         if self.size == "time":
             return np.asarray(np.mod(seconds, DAY))
         days = np.floor(seconds / DAY)
@@ -90,7 +90,7 @@ class DateColumn:
         return days * DAY
 
     def key(self, seconds: float) -> str | None:
-        """Return the key by which answers for a moment are compared; None if the moment has no date."""
+        """Return the key of a moment as this column writes it, for comparing answers; None if it is no valid date."""
         if not np.isfinite(seconds) or not (self.size == "time" or 1 <= seconds // DAY <= date.max.toordinal()):
             return None
         return value_key(self._text(int(seconds)))
@@ -120,7 +120,7 @@ class DateColumn:
 
 @cached_by_column
 def dates_of(one: Column) -> DateColumn | None:
-    """Return a column's dates or times; None if it holds none."""
+    """Return a column's dates or times; None if it has none."""
     places = range(0, len(one.cells), len(one.cells) // (4 * DATE_SAMPLE_VALUES) + 1)
     present = dict.fromkeys(one.cells[place] for place in places if one.keys[place] != MISSING)
     some = [cell.strip() for cell in present if cell is not None][:DATE_SAMPLE_VALUES]
@@ -129,14 +129,14 @@ def dates_of(one: Column) -> DateColumn | None:
         return None
     cells = {key: text.strip() for key, text in one.texts.items()}
     each = {pattern: _known(pattern, cells) for pattern in likely}
-    best = max(likely, key=lambda pattern: len(each[pattern]))  # the first of several
+    best = max(likely, key=lambda pattern: len(each[pattern]))  # the first pattern if several are equally good
     if len(cells) < 2 or len(each[best]) < LEAST_DATE_SHARE * len(cells):
         return None
     return _dates(one, cells, best, each[best])
 
 
 def _known(pattern: re.Pattern[str], cells: Mapping[str, str]) -> dict[str, float]:
-    """Return the seconds of the cells that are dates of one form, by their keys."""
+    """Return the seconds of the cells that match the pattern, by key."""
     return {key: seconds for key, text in cells.items() if (seconds := _read(pattern, text)) is not None}
 
 
@@ -166,7 +166,7 @@ def _dates(one: Column, cells: Mapping[str, str], pattern: re.Pattern[str], know
 
 
 def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the fields of a cell in order and the texts between them; for AM and PM in capitals also these."""
+    """Yield a cell's fields in order and the texts between them, each as in `DateColumn.parts`."""
     spans = sorted(
         (match.span(field), field) for field in FIELDS if field in match.re.groupindex and match[field] is not None
     )
@@ -181,7 +181,7 @@ def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
 
 
 def _read(pattern: re.Pattern[str], text: str) -> float | None:
-    """Return a cell in seconds; None if it does not match the pattern or no such date exists."""
+    """Return a cell's seconds; None if it does not match the pattern or the date does not exist."""
     match = pattern.fullmatch(text) if len(text) <= LONGEST_DATE else None
     if match is None:
         return None
@@ -215,13 +215,13 @@ def _valid(days: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 
 def _stamps(days: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.datetime64]]:
-    """Return day numbers as days since 1970; an invalid day becomes the first of these."""
+    """Return day numbers as days since 1970. An invalid day becomes day 0."""
     whole = np.where(_valid(days), days, 719163).astype(np.int64) - 719163
     return whole.astype("datetime64[D]")
 
 
 def calendar(days: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the year, month and day of day numbers; NaN where a number is no valid day."""
+    """Return the year, month and day of day numbers; NaN for an invalid day."""
     stamps = _stamps(days)
     months = stamps.astype("datetime64[M]")
     years = months.astype("datetime64[Y]").astype(np.int64) + 1970
@@ -233,7 +233,10 @@ def calendar(days: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
-    """Return the day numbers of years, months (of any size) and days; a day after a month's last becomes the last."""
+    """Return the day numbers of years, months and days.
+
+    Months may exceed 12; days are limited to the month's last day.
+    """
     with np.errstate(invalid="ignore"):
         count = years * 12 + months - 1
         known = (
@@ -247,13 +250,13 @@ def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
 
 
 def weeks(days: Floats) -> Floats:
-    """Return the number of each day's week in its year by ISO 8601, in which the week's Thursday decides."""
+    """Return the ISO 8601 number of each day's week in its year, which is the year of the week's Thursday."""
     thursday = days - np.mod(days - 1, 7) + 3
     year, _, _ = calendar(thursday)
     return np.floor((thursday - ordinals(year, np.ones(len(year)), np.ones(len(year)))) / 7) + 1
 
 
 def business(days: Floats, steps: int) -> Floats:
-    """Return the day that lies `steps` working days (Monday to Friday) later."""
+    """Return the day that is `steps` working days (Monday to Friday) later; earlier if `steps` is negative."""
     moved = np.busday_offset(_stamps(days), steps, roll="backward" if steps > 0 else "forward")
     return np.asarray(np.where(_valid(days), moved.astype(np.int64) + 719163, np.nan))

@@ -1,7 +1,7 @@
 """Laws of cells that are a choice: the name of the column with the largest number, the winner of two, late or not.
 
-A cell of this kind follows from the order of its row's numbers. A number that equals one of its row's numbers, such as
-the median or the second largest, is an input to the search for formulas (`chosen`).
+Such a cell follows from the order of its row's numbers. A cell that equals one of the row's numbers, such as the median
+or the second largest, is found by formulas: `chosen` returns their input.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from tabcontam.baseline.thresholds import (
 
 
 def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[Floats]:
-    """Return the smallest number of each row, the second smallest and so on, of columns that the target chooses from.
+    """Return each row's smallest number, second smallest and so on, among the columns that the target chooses from.
 
-    `target` has a number in the `known` rows. It chooses from the columns that have its number oftener than chance.
+    These are the columns that equal the target more often than chance. `target` has a number in the `known` rows.
     """
     own = target[known]
     values, counts = np.unique(own, return_counts=True)
@@ -45,7 +45,7 @@ def chosen(target: Floats, quantities: Sequence[Quantity], known: Ints) -> list[
             taken.append((share, one.values))
     taken.sort(key=lambda item: -item[0])
     lines = np.array([line for _, line in taken[:MOST_CHOICE_COLUMNS]])
-    return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # terms have the smaller and larger of two
+    return list(np.sort(lines, axis=0)) if len(lines) > 2 else []  # for two columns, formula terms include min and max
 
 
 def choices(fit: Fit) -> list[LawPredictions]:
@@ -66,7 +66,7 @@ def _comparable(one: Column) -> Floats | None:
 
 
 def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
-    """Return the name of the column with the largest (or second largest, ...) number of those that the target names."""
+    """Return the name of the column with the largest (or second largest, …) number among the named columns."""
     if fit.target.numbers is not None:
         return []
     places = {name.casefold(): number for number, name in enumerate(numbers)}
@@ -86,7 +86,7 @@ def _named(fit: Fit, numbers: dict[str, Floats]) -> list[LawPredictions]:
 
 
 def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
-    """Return the values that go with the larger of two numbers: a class, or the text of a shown column."""
+    """Return values that follow from which of two numbers is larger: a class, or the text of a shown column."""
     outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW_VALUES else _copied(fit)
     if sources is not None and len(sources) < 2:
         return []
@@ -102,7 +102,7 @@ def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[LawPredictions]:
 
 
 def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
-    """Return the number, from 1, of the text column with each row's target text (0 for none), and the columns."""
+    """Return each row's 1-based index of the text column that contains its target (0 for none), and these columns."""
     source_numbers = np.zeros(len(fit.target.keys), dtype=np.int64)
     sources: list[Column] = []
     own = np.array(fit.target.keys)
@@ -116,7 +116,7 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
 
 
 def _predict_outcomes(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:
-    """Return the values that follow, by how often each outcome goes with each context in the training rows."""
+    """Return the values that follow. Probabilities are shares of outcomes in training rows of equal context."""
     counts = np.zeros((4, int(outcome.max()) + 1))
     np.add.at(counts, (context[fit.train], outcome[fit.train]), 1)
     shares = counts / (counts.sum(axis=1, keepdims=True) + 1)

@@ -1,4 +1,4 @@
-"""Columns whose names belong together (item 1, item 2, …): their sum, mean, extremes and spread."""
+"""Columns with names that belong together (item 1, item 2, …): their sum, mean, extremes and spread."""
 
 import re
 import warnings
@@ -17,10 +17,13 @@ LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 
 
 def together(quantities: Sequence[Quantity]) -> list[Floats]:
-    """Return the sums, means, smallest and largest numbers of groups, and the sum of all, also with missing cells."""
+    """Return sums, means, least and greatest numbers of groups of columns, and the sum of all number columns.
+
+    If cells are missing, the sums and means of the known cells are added.
+    """
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     large = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST_COLUMN_GROUPS]
-    numbered = grouped(quantities, lambda one: LAST.sub("", one.name)).values()  # part 3.1, 3.2, …: of one part
+    numbered = grouped(quantities, lambda one: LAST.sub("", one.name)).values()  # for example 3.1 and 3.2 of part 3
     small = [list(group) for group in numbered if len(group) > 2 and list(group) not in large][:MOST_SUMMED_GROUPS]
     everything = list(quantities)
     if len(quantities) > 2 and not any(len(group) == len(quantities) for group in large):
@@ -44,7 +47,7 @@ def together(quantities: Sequence[Quantity]) -> list[Floats]:
 def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
     """Return statistics of a row's numbers, with their names, for columns that may belong together.
 
-    They are the standard deviation and variance of a sample and of all, the coefficient of variation, the standard
+    They are the standard deviation and variance (of a sample and of all), the coefficient of variation, the standard
     error, the geometric and the harmonic mean, and the root mean square.
     """
     found: list[tuple[str, Floats]] = []
@@ -52,7 +55,7 @@ def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
         lines = np.array([one.values for one in group])
         count = len(lines)
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # in rows in which all are missing
+            warnings.simplefilter("ignore", RuntimeWarning)  # for rows without any number
             mean, sample, whole = lines.mean(axis=0), lines.std(axis=0, ddof=1), lines.std(axis=0)
             positive = np.where(lines > 0, lines, np.nan)
             made = {
@@ -74,7 +77,7 @@ def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
 
 
 def _alike(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
-    """Return groups by name (item 1, item 2), by consecutive letters (a, b, c) and, of few columns, contiguous ones."""
+    """Return groups by name (item 1, item 2), by consecutive letters (a, b, c) and, for few columns, by position."""
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     letters = sorted((one for one in quantities if len(one.name) == 1), key=lambda one: one.name)
     ends = [place for place, (one, other) in enumerate(pairwise(letters), 1) if ord(other.name) > ord(one.name) + 1]

@@ -26,7 +26,7 @@ UNITS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": DAY, "weeks": 7 * D
 
 
 def with_dates(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns, and numbers of date columns: number of the day, year, month, weekday, minute of the day."""
+    """Return the columns, and number columns of their dates: day number, year, month, weekday, minute of the day."""
     given = list(columns)
     found = [(one, read) for one in given if (read := dates_of(one)) is not None]
     for one, read in found:
@@ -38,7 +38,7 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
 
 
 def _numbers(read: DateColumn, count: int) -> Iterator[tuple[str, Floats]]:
-    """Yield the numbers of a column's dates with their names; the more date columns (`count`), the fewer numbers."""
+    """Yield the numbers of a column's dates, with names. The more date columns there are (`count`), the fewer."""
     if read.size == "time" and _has_seconds(read):
         yield "seconds", read.seconds
     if read.size in ("time", "moment"):
@@ -64,23 +64,23 @@ def _numbers(read: DateColumn, count: int) -> Iterator[tuple[str, Floats]]:
 
 @dataclass(frozen=True, eq=False)
 class TimeColumn(Quantity):
-    """Times as numbers: seconds that something took, or minutes where no seconds are written."""
+    """A column of times as numbers: durations in seconds, or in minutes if no seconds are written."""
 
     dates: DateColumn | None = None
     unit: int = 1  # seconds
 
     def keys(self, numbers: Floats) -> list[str | None]:
-        """Return the keys by which times of these lengths are compared."""
+        """Return the keys of these durations, written as times; None outside 0 to 24 hours."""
         moments = (self.unit * numbers).tolist()
         return [self.dates.key(one) if self.dates and 0 <= one < DAY else None for one in moments]
 
 
 def length(one: Column) -> TimeColumn | None:
-    """Return the lengths in a column of times; None for any other column."""
+    """Return a column of times as durations; None for any other column."""
     read = dates_of(one)
     if read is None or read.size != "time":
         return None
-    unit = 1 if _has_seconds(read) else 60  # 3:25 may be minutes and seconds: the numbers are equal
+    unit = 1 if _has_seconds(read) else 60  # 3:25 may be minutes and seconds, but the number is equal
     return TimeColumn(one.name, read.seconds / unit, 0, dates=read, unit=unit)
 
 
@@ -89,7 +89,7 @@ def _has_seconds(read: DateColumn) -> bool:
 
 
 def dates(fit: Fit) -> list[LawPredictions]:
-    """Return dates that follow from other dates and numbers or, for a number, whole years and months between dates."""
+    """Return the values that follow from shown dates: dates, or, for a number, whole years and months between dates."""
     shown = [read for one in fit.shown if (read := dates_of(one)) is not None][:MOST_DATE_COLUMNS]
     target = dates_of(fit.target)
     if target is not None:
@@ -98,7 +98,7 @@ def dates(fit: Fit) -> list[LawPredictions]:
 
 
 def _between(fit: Fit, shown: Sequence[DateColumn]) -> list[LawPredictions]:
-    """Return ages in whole years, and whole months, at another date or at one that all rows share."""
+    """Return whole years and whole months between two dates, or from a date to one that all rows share."""
     found = quantity(fit.target)
     if found is None or found.decimals:
         return []
@@ -133,7 +133,7 @@ def _months(early: Floats, late: Floats) -> Floats:
 
 
 def _shared(born: Floats, ages: Floats) -> float | None:
-    """Return the day on which most rows have these ages, or None."""
+    """Return the day on which most of the people born on `born` have these `ages`; None for too few rows."""
     known = np.isfinite(born) & np.isfinite(ages) & (np.abs(ages) < 1000)
     year, month, day = calendar(born[known])
     low, high = (ordinals(year + ages[known] + more, month, day) for more in (0, 1))
@@ -144,7 +144,7 @@ def _shared(born: Floats, ages: Floats) -> float | None:
 
 
 def _dates_from(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> list[LawPredictions]:
-    """Return the values that follow from the tried moments, each with the constants most often added to it."""
+    """Return the dates that follow from tried moments, each with the constants most often added to it."""
     known = np.isfinite(target.seconds[fit.train])
     if known.sum() < 4:
         return []
@@ -169,7 +169,7 @@ def _dates_from(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> li
 def _apart(
     found: Sequence[tuple[float, int, Floats, list[tuple[float, float]]]], train: Ints
 ) -> list[tuple[float, int, Floats, list[tuple[float, float]]]]:
-    """Return the best laws, without any that mostly agrees with a better one."""
+    """Return the best laws, without laws that mostly agree with a better law."""
     kept: list[tuple[float, int, Floats, list[tuple[float, float]]]] = []
     for one in found:
         same = (np.mean(np.diff(one[2][train] - other[2][train]) == 0) for other in kept)
@@ -179,7 +179,7 @@ def _apart(
 
 
 def _constants(off: Floats, added: bool) -> list[tuple[float, float]]:
-    """Return the constants that are added most often, with their shares; only zero if nothing may be added."""
+    """Return the constants that are added most often, with their shares; only zero if `added` is false."""
     if not added:
         count = int((off == 0).sum())
         return [(0.0, (count - 0.5) / (len(off) + 1))] if count > 1 else []
@@ -204,7 +204,7 @@ def _followed(
 
 
 def _moments(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> Iterator[tuple[Floats, bool]]:
-    """Yield moments that each row's target may equal, and whether a constant may be added to them."""
+    """Yield moments that the target may equal, and whether a constant may be added to them."""
     numbers = [one for one in fit.shown if one.numbers is not None and one.distinct > 1]
     for read in shown:
         yield read.seconds, True
@@ -237,7 +237,7 @@ def _moments(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> Itera
 
 
 def unlike_date(one: Column) -> tuple[bool, str]:
-    """Return a sort key that puts columns made of dates last: they are seldom added to a date."""
+    """Return a sort key that puts columns derived from dates last: they are seldom added to a date."""
     made = one.name.endswith(
         (" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day")
     )
@@ -245,7 +245,7 @@ def unlike_date(one: Column) -> tuple[bool, str]:
 
 
 def _moved(read: DateColumn, target: DateColumn, train: Ints) -> Iterator[tuple[Floats, bool]]:
-    """Yield other days of the same week, month or year, days some months later, and days some working days later."""
+    """Yield days of the same week, month or year, days some months later, and days some working days later."""
     year, month, day = calendar(read.days)
     ones = np.ones(len(year))
     later, other, place = calendar(target.days)
@@ -265,7 +265,7 @@ def _moved(read: DateColumn, target: DateColumn, train: Ints) -> Iterator[tuple[
 
 
 def _assembled(numbers: Sequence[Column]) -> Iterator[tuple[Floats, bool]]:
-    """Yield dates composed of a year, a month and a day in columns of their own."""
+    """Yield dates composed of a year, a month and a day in separate columns."""
     years, months, days = (_within(numbers, low, high) for low, high in ((1000, 2200), (1, 12), (1, 31)))
     for year in years[:3]:
         ones = np.ones(len(year))

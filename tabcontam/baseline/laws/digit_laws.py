@@ -20,7 +20,7 @@ MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
 
 
 def digits(fit: Fit) -> list[LawPredictions]:
-    """Return the whole number that follows from the digits of a shown column, by the law that is right most often."""
+    """Return the whole number that follows from the digits of a shown column, by the law that is most often right."""
     target = fit.target.numbers
     if target is None or fit.target.decimals or len(fit.train) < DIGIT_TRIAL_ROWS // 6:
         return []
@@ -49,7 +49,7 @@ def digits(fit: Fit) -> list[LawPredictions]:
 
 
 def _laws(one: Column) -> Iterator[Floats]:
-    """Yield the results of laws on a column: one line a row, one column a law; NaN where the row has no digits."""
+    """Yield arrays of laws' results on a column, rows by laws; NaN where the row has no digits."""
     texts = {key: "".join(letter for letter in text if letter in "0123456789") for key, text in one.texts.items()}
     written = [texts.get(key, "") if key != MISSING else "" for key in one.keys]
     sizes = np.array([len(text) for text in written])
@@ -59,7 +59,7 @@ def _laws(one: Column) -> Iterator[Floats]:
     none = sizes == 0
     places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)
     numbers = np.array([int(text or "0") for text in written], dtype=np.int64)
-    for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last as in account numbers: ISO 7064
+    for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last: ISO 7064, account numbers
         by = np.array(MODULI)
         left = total[:, None] % by
         made = np.column_stack([total, sizes, left, left + 1, (by - left) % by, by - left, by + 1 - left])
@@ -67,7 +67,7 @@ def _laws(one: Column) -> Iterator[Floats]:
 
 
 def _weighed(places: Ints) -> Iterator[Ints]:
-    """Yield weighted sums of the digits: plain, alternating, rising, falling, as in bar codes and as Luhn's."""
+    """Yield weighted sums of the digits: plain, alternating, rising, falling, as in bar codes, and Luhn's sum."""
     length = places.shape[1]
     rising = np.arange(1, length + 1)
     yield places.sum(axis=1)

@@ -1,4 +1,4 @@
-"""A formula's values compared with a column: rounded as the column is, with the frequencies of the errors."""
+"""A formula's values compared with a column: rounded like the column, with the frequencies of the errors."""
 
 from dataclasses import dataclass
 
@@ -21,14 +21,11 @@ MODES = ("half even", "half up", "computed", "down", "up")
 
 @dataclass(frozen=True, eq=False)
 class FormulaTarget:
-    """The column to explain: its numbers in units of its last digit, in the rows that may be learned from.
-
-    `prior` is the probability of each row's value by its frequency in the other rows.
-    """
+    """The column to explain: its numbers, the training rows, and the step between its values."""
 
     quantity: Quantity
     train: Ints
-    step: int  # of the last digit: nearly all values are multiples of it
+    step: int  # units of the last digit: nearly all values are multiples of the step
 
     @property
     def unit(self) -> float:
@@ -36,14 +33,14 @@ class FormulaTarget:
         return float(self.step * 10.0**-self.quantity.decimals)
 
     def half(self, y: Floats) -> Floats:
-        """Return how far a formula may be from each value and still be rounded to it."""
+        """Return how far a formula's value may be from each value and still be rounded to it."""
         if self.quantity.long:
             return np.asarray(np.abs(y) * 6e-12 + 1e-300)
         return np.full(y.shape, self.unit * (0.5 + ROUNDING_NOISE))
 
 
 def formula_target(quantity: Quantity, train: Ints) -> FormulaTarget:
-    """Return the target's numbers with their step, which is at least one of the last digit."""
+    """Return the target with its step, which is at least one unit of the last digit."""
     whole = np.unique(np.abs(scaled(quantity.values[train][np.isfinite(quantity.values[train])], quantity.decimals)))
     whole = whole[whole > 0]
     sizes = [base * 10**power for power in range(7) for base in (1, 2, 5)]
@@ -53,26 +50,26 @@ def formula_target(quantity: Quantity, train: Ints) -> FormulaTarget:
 
 @dataclass(frozen=True, eq=False)
 class FormulaFit:
-    """A formula that was checked on the training rows; `wholes` is its value in every row, in units."""
+    """A formula that was checked on the training rows. `wholes` are its values in all rows, in steps of the target."""
 
     name: str
     wholes: Floats
-    ties: Floats  # the other whole number where a formula lies midway between two; else NaN
-    tied: float  # how often it is the other one
-    shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the sizes: each error with its frequency
+    ties: Floats  # where a value is midway between two whole numbers, the other one; else NaN
+    tied: float  # how often the other one is right
+    shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the values by size: (error, frequency)
     edges: Floats
     gain: float  # bits that it saves in all training rows
     hits: int
     constants: int
 
     def meets(self, target: FormulaTarget, rows: Ints) -> Bools:
-        """Return whether the formula gives the target's number in each of these rows."""
+        """Return for each of these rows whether the formula gives the target's number."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(numbers(self.wholes[rows], target) - y) <= target.half(y) / 2)
 
     def sharp(self, target: FormulaTarget, rows: Ints) -> bool:
-        """Return whether it is mostly right where it comes close, as a formula is that holds up to a limit."""
+        """Return whether the formula is mostly right where it is near, like a formula that is valid up to a limit."""
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
             near = SHARP_DISTANCE * np.maximum(target.unit, target.half(y))
@@ -80,7 +77,7 @@ class FormulaFit:
         return bool(self.meets(target, rows).sum() >= LEAST_SHARP_SHARE * close.sum() > 0)
 
     def follows(self, target: FormulaTarget, predicted: Ints) -> LawPredictions:
-        """Return the values that follow in the predicted rows."""
+        """Return the predictions for the predicted rows."""
         wholes = self.wholes[predicted]
         thirds = _thirds(wholes, self.edges)
         values: list[dict[str, float]] = [{} for _ in predicted]
@@ -99,12 +96,12 @@ class FormulaFit:
 
 
 def numbers(wholes: Floats, target: FormulaTarget) -> Floats:
-    """Return values in units as numbers of the column."""
+    """Return values in steps of the target as numbers of the column."""
     return wholes if target.quantity.long else wholes * target.step / 10.0**target.quantity.decimals
 
 
 def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: int) -> FormulaFit | None:
-    """Return a formula's values in all rows, rounded in the way that fits best; None if too few rows have values."""
+    """Return the checked formula, rounded in the way that fits best; None if too few rows have values."""
     train = target.train
     y = target.quantity.values[train]
     known = np.isfinite(formula[train])
@@ -133,7 +130,7 @@ def fit_formula(name: str, formula: Floats, target: FormulaTarget, constants: in
 
 
 def _others(exact: Floats, wholes: Floats) -> Floats:
-    """Return the other whole number next to values midway between two; NaN for all other values."""
+    """Return, for values midway between two whole numbers, the one not in `wholes`; NaN for all other values."""
     with np.errstate(invalid="ignore"):
         middle = np.abs(exact - np.floor(exact) - 0.5) <= ROUNDING_NOISE + np.abs(exact) * 1e-13
         return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
@@ -142,7 +139,7 @@ def _others(exact: Floats, wholes: Floats) -> Floats:
 def _measure_errors(
     inner: Floats, offs: Floats, prior: Floats, target: FormulaTarget, constants: int
 ) -> tuple[tuple[tuple[tuple[int, float], ...], ...], Floats, float]:
-    """Return a formula's `shares`, `edges` and `gain` by its values and their errors in training rows."""
+    """Return a formula's `shares`, `edges` and `gain`, from its values `inner` and errors `offs` in training rows."""
     edges = np.array([])
     exact = float(np.mean(offs == 0))
     if not target.quantity.long and exact < 0.8 and len(inner) >= LEAST_ROWS_IN_THIRDS:
@@ -154,7 +151,7 @@ def _measure_errors(
         lost = {0.0: constants * len(mine) / max(1, len(inner))}
         counts = ((away, count - lost.get(away, 0.0) - 0.5) for away, count in _common(mine))
         chances = {away: max(0.0, count) / (len(mine) + 1) for away, count in counts}
-        if exact:  # the limit up to which a formula holds need not be a third of the sizes
+        if exact:  # the formula may be valid up to a limit within a third
             chances[0.0] = max(chances.get(0.0, 0.0), SELDOM_RIGHT_ROWS / (len(mine) + 1))
         left = 1 - sum(chances.values())
         saved = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
@@ -165,7 +162,7 @@ def _measure_errors(
 
 
 def priors(target: FormulaTarget) -> Floats:
-    """Return the probability of each training row's value by the other rows' frequencies, at least a new value's."""
+    """Return the probability of each training row's value by the other rows' frequencies, never 0."""
     y = target.quantity.values[target.train]
     _, places, counts = np.unique(y, return_inverse=True, return_counts=True)  # NaN is one value
     return np.asarray(np.maximum(counts[places] - 1, 0.5) / max(1, len(y)))
@@ -185,7 +182,7 @@ def _thirds(wholes: Floats, edges: Floats) -> Ints:
 
 
 def _rounded(formula: Floats, target: FormulaTarget, mode: str) -> Floats:
-    """Return a formula's values in units, undisturbed by rounding errors of computers except in mode "computed"."""
+    """Return values in steps of the target, corrected for floating-point errors except in mode "computed"."""
     with np.errstate(over="ignore", invalid="ignore"):
         exact = formula / target.unit
         noise = ROUNDING_NOISE + np.abs(exact) * 1e-13

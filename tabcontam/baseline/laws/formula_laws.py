@@ -1,9 +1,9 @@
-"""Formulas over several columns: sums, products, ratios, shares, powers and annuities that a search finds.
+"""Formulas over several columns: sums, products, ratios, shares, powers and annuities, found by a search.
 
-A formula holds where it equals the hidden column after rounding to the column's decimals. Terms of one, two and three
-columns are tried on a few rows, all at once; those that meet many of the values are checked on all training rows.
-Weighted sums of any number of columns are fitted by least squares and least absolute deviations, so that some rows may
-break them; monomials are fitted likewise in logarithms.
+A formula is right where it equals the hidden column after rounding to the column's decimals. Terms of one, two and
+three columns are all tried on a few rows. The terms that equal most values are checked on all training rows. Weighted
+sums of any number of columns are fitted by least squares and by least absolute deviations, so some rows may break them.
+Products of powers are fitted likewise in logarithms.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -38,7 +38,7 @@ from tabcontam.baseline.thresholds import (
 
 
 def formulas(fit: Fit) -> list[LawPredictions]:
-    """Return the values that follow from formulas over shown columns, the best first."""
+    """Return the predictions of formulas over shown columns, the best formula first."""
     own_numbers = quantity(fit.target) or length(fit.target)
     if own_numbers is None:
         return []
@@ -57,21 +57,21 @@ def formulas(fit: Fit) -> list[LawPredictions]:
     found = sorted(
         [*_bent(found, target, known), *found], key=lambda one: -one.gain + BITS_PER_CONSTANT * one.constants
     )
-    return [one.follows(target, fit.predicted) for one in found]  # their places name them where they are weighed
+    return [one.follows(target, fit.predicted) for one in found]  # predictors are named by their index
 
 
 def _spread(quantities: Sequence[Quantity], target: FormulaTarget, known: Ints) -> Iterator[FormulaFit]:
-    """Yield how far apart a row's numbers are, where that comes close to the target often enough."""
+    """Yield statistics of a row's numbers (`spreads`) that are near the target often enough."""
     y = target.quantity.values[known]
     for name, line in spreads(quantities):
         with np.errstate(invalid="ignore"):
             close = (np.abs(line[known] - y) <= target.unit).mean() >= LEAST_CLOSE_SHARE
-        if close and (found := fit_formula(name, line, target, 1)) is not None:  # one of many that are tried
+        if close and (found := fit_formula(name, line, target, 1)) is not None:  # 1: one of many statistics
             yield found
 
 
 def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
-    """Return the formulas found in all known rows, then those found in the rows that no earlier one meets."""
+    """Return the formulas found in all known rows, then formulas found in rows that no earlier formula gives."""
     found: list[FormulaFit] = []
     remaining = known
     for _ in range(MOST_FORMULA_SEARCHES):
@@ -87,7 +87,7 @@ def _in_sections(tried: Callable[[Ints], Iterator[FormulaFit]], target: FormulaT
 
 
 def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> list[FormulaFit]:
-    """Return the maximum or minimum of formulas and a constant that is best: brackets of a tax, pay with overtime."""
+    """Return the best maximum or minimum of formulas and a constant: brackets of a tax, pay with overtime."""
     found = [one for one in found if one.sharp(target, known)]
     if not found or max(one.hits for one in found) >= SURE_FORMULA_SHARE * len(known):
         return []
@@ -106,7 +106,7 @@ def _bent(found: Sequence[FormulaFit], target: FormulaTarget, known: Ints) -> li
 
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:
-    """Return the lines of numbers that vary."""
+    """Return the lines that have several different numbers in the training rows."""
     known = (line for line in values if np.isfinite(line[train]).sum() >= LEAST_FORMULA_ROWS)
     kept = [line for line in known if np.nanstd(line[train]) > 0]
     return np.array(kept) if kept else np.empty((0, 0))
@@ -122,7 +122,7 @@ def _started(target: FormulaTarget, lines: Floats, own: int, known: Ints) -> For
 
 
 def _tried(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[FormulaFit]:
-    """Yield formulas checked on the training rows; stop trying when a simple one holds nearly always."""
+    """Yield formulas checked on the training rows; stop after a way with a formula that is nearly always right."""
     target, known = search.target, search.known
     y = target.quantity.values[known]
     half = target.half(y)
@@ -147,7 +147,7 @@ def _tried(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[FormulaFi
 
 
 def _related(lines: Floats, y: Floats) -> list[int]:
-    """Return the places of the columns, in falling order of rank correlation with the target."""
+    """Return the indices of the columns, in descending order of rank correlation with the target."""
     middle = np.array([float(np.nanmedian(line)) if np.isfinite(line).any() else 0.0 for line in lines])
     filled = np.where(np.isfinite(lines), lines, middle[:, None])
     ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
@@ -158,7 +158,7 @@ def _related(lines: Floats, y: Floats) -> list[int]:
 
 
 def _best(tried: Iterator[FormulaFit], target: FormulaTarget) -> list[FormulaFit]:
-    """Return the formulas that save most bits, each different from those before it."""
+    """Return the formulas that save most bits, without formulas that mostly agree with a better one."""
     train = target.train
     least = LEAST_FORMULA_GAIN if len(train) > 12 else LEAST_FORMULA_GAIN / 2
     good = [one for one in tried if one.gain > least + BITS_PER_CONSTANT * one.constants and one.hits > 0]

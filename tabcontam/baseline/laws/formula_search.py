@@ -1,4 +1,4 @@
-"""The ways to search for formulas: each yields formulas, evaluated in all rows, that may be the target."""
+"""The ways to search for formulas: each yields formulas, evaluated in all rows, that may equal the target."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,11 +34,11 @@ from tabcontam.baseline.thresholds import (
     TERM_TRIAL_ROWS,
 )
 
-JOINED = (  # terms of which two or three are added
+JOINED = (  # terms for sums of two or three terms
     *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
     *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
 )
-BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
+BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a separate constant for each class
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,24 +46,24 @@ class FormulaSearch:
     """The input of a search: the target, lines of numbers and their order, and the training rows with a number."""
 
     target: FormulaTarget
-    lines: Floats  # a line for each column, a place for each row of the table
-    own: int  # so many of them are the table's, the others are computed from these
-    order: list[int]  # places of columns, in falling order of correlation with the target
-    paired: list[int]  # places of columns of which all pairs are tried
+    lines: Floats  # columns by rows of the table
+    own: int  # number of lines that are the table's columns; later lines are computed from them
+    order: list[int]  # indices of lines, in descending order of correlation with the target
+    paired: list[int]  # indices of lines that are tried in pairs
     known: Ints
-    worth: Floats  # bits of each known row's value
+    worth: Floats  # surprisal of each known row's value by frequency
 
     @property
     def y(self) -> Floats:
         return self.target.quantity.values
 
 
-Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # the range of constants
+Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # least and greatest constants
 Found = tuple[str, Floats, int]  # a formula's name, its value in each row, its number of learned constants
 
 
 def ways(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
-    """Yield the ways in turn, the simplest first."""
+    """Yield the ways to search, the simplest first."""
     yield _with_terms(search)
     yield _left_of(search)
     yield _sloped(search)
@@ -103,13 +103,13 @@ def _scaled(search: FormulaSearch, library: TermLibrary, values: Floats, rows: I
 
 
 def _constant(low: Floats, high: Floats) -> float:
-    """Return the plainest constant that lies in most of these intervals, which form one line."""
+    """Return the plainest constant that lies in most of these intervals, which are given as one line."""
     _, start, end = most_met(low, high, np.ones(low.shape[1]))
     return nicest(float(start[0]), float(end[0]))
 
 
 def _shifted(search: FormulaSearch, library: TermLibrary, values: Floats, rows: Ints) -> Iterator[Found]:
-    """Yield terms plus a constant, and terms alone: one that is cut off and not rounded is half a unit away."""
+    """Yield terms plus a constant, and terms alone: a truncated term seems to need half a unit more."""
     for number, low, high in _most(search, _away, values, rows):
         name, whole = library.one(search.lines, number)
         more = nicest(low, high)
@@ -119,17 +119,20 @@ def _shifted(search: FormulaSearch, library: TermLibrary, values: Floats, rows: 
 
 
 def _away(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Return the range of constants that bring each term to a value when added."""
+    """Return the range of constants that, added to each term, give each value."""
     away = y - term
     return away - half, away + half
 
 
 def _most(search: FormulaSearch, between: Between, values: Floats, rows: Ints) -> list[tuple[int, float, float]]:
-    """Return the terms whose constant reaches most values, each with its number and range, first by few rows."""
+    """Return the terms with a constant that gives most values, each as (index, least constant, greatest constant).
+
+    Terms are first selected on a few rows.
+    """
     worth = search.worth[np.searchsorted(search.known, rows)]
     y, half = search.y[rows], search.target.half(search.y)[rows]
     few = slice(None, None, max(1, len(rows) // FIRST_TERM_ROWS))
-    of_few = np.ascontiguousarray(values[:, few].T)  # a line a row: each is compared with each other
+    of_few = np.ascontiguousarray(values[:, few].T)  # rows by terms
     first = met_at_most(*between(of_few, y[few, None], half[few, None]), worth[few])
     best = np.argsort(-first, kind="stable")[:MOST_SECOND_ROUND_TERMS]
     met, start, end = most_met(*between(values[best], y, half), worth)
@@ -138,7 +141,7 @@ def _most(search: FormulaSearch, between: Between, values: Floats, rows: Ints) -
 
 
 def _left_of(search: FormulaSearch) -> Iterator[Found]:
-    """Yield another column minus a sum of columns: a part is its total without the other parts."""
+    """Yield a column minus a sum of columns: one part is the total minus the other parts."""
     lines, y, half = search.lines, search.y, search.target.half(search.y)
     rows = _some(search.known, TERM_TRIAL_ROWS)
     for line in lines[search.own :]:
@@ -149,7 +152,7 @@ def _left_of(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _sloped(search: FormulaSearch) -> Iterator[Found]:
-    """Yield a line through most points of one column, with the most frequent slope between neighbours on it."""
+    """Yield a line over one column through most points, with the most frequent slope between neighbouring points."""
     y, half = search.y, search.target.half(search.y)
     for place in [one for one in search.order if one < search.own][:MOST_SLOPED_COLUMNS]:
         line = search.lines[place]
@@ -171,14 +174,14 @@ def _sloped(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _summed(search: FormulaSearch) -> Iterator[Found]:
-    """Yield weighted sums of all columns that are mostly present, with and without those that are often missing."""
+    """Yield weighted sums of all columns that are mostly present, with and without columns that are often missing."""
     lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
     there = np.isfinite(lines[:, known])
     seen: set[bytes] = set()
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
         rows = known[there[taken].all(axis=0)][:SUM_FIT_ROWS] if len(taken) else known[:0]
-        if 8 <= len(rows) < len(taken) + 4:  # a few of the columns may suffice
+        if 8 <= len(rows) < len(taken) + 4:  # more columns than rows: try sums of a few columns
             for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
                 yield "sum of few", found.values(lines[taken].T), found.used
         if len(rows) < len(taken) + 4:
@@ -193,7 +196,7 @@ def _summed(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _joined(search: FormulaSearch) -> Iterator[Found]:
-    """Yield weighted sums of two or three terms, each added because it leaves the least remainder."""
+    """Yield weighted sums of two or three terms. Each next term is one that leaves the least remainder."""
     rows = _some(search.known, TERM_TRIAL_ROWS)
     every = terms(len(search.lines), search.order[:10], search.order[:7], [])
     library = TermLibrary(tuple(part for part in every.parts if part[0] in JOINED))
@@ -216,7 +219,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
             little = left - (left @ line) * line
             found.append((float(np.median(np.abs(little))), (first, second)))
             if np.median(np.abs(little)) > search.target.unit:
-                along = after @ line  # the remainder of the terms without it is never computed for all
+                along = after @ line  # saves computing the remainder of all terms
                 short = np.sqrt(np.maximum(size**2 - along**2, 0))
                 for third in _going(after @ little, short, 1):
                     own = (after[third] - along[third] * line) / short[third]
@@ -229,7 +232,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
-    """Return the terms that correlate most with a remainder, from their products with it and their sizes."""
+    """Return the terms that correlate most with a remainder, from their products with it and their norms."""
     with np.errstate(all="ignore"):
         met = np.where(sizes > LEAST_TERM_REMAINDER, np.abs(products) / sizes, 0.0)
     order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()
@@ -237,14 +240,14 @@ def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
 
 
 def _fine(search: FormulaSearch) -> float:
-    """Return the target's unit, or the rounding error if the target has all digits of a computer's numbers."""
+    """Return the target's unit, or its rounding error if the target has all digits of floating-point numbers."""
     if not search.target.quantity.long:
         return search.target.unit
     return float(1e-9 * (np.nanstd(search.y[search.target.train]) + 1e-12))
 
 
 def _monomials(search: FormulaSearch) -> Iterator[Found]:
-    """Yield products of powers of columns with a constant, by least squares of logarithms."""
+    """Yield a constant times powers of columns, by least squares of logarithms."""
     known, y = search.known, search.y
     there = [place for place in search.order if np.isfinite(search.lines[place][known]).mean() > 0.8]
     positive = np.array([place for place in there if np.nanmin(search.lines[place][known]) > 0])
@@ -292,7 +295,7 @@ def _divided(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _by_class(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Found]:
-    """Yield a term times, or plus, a constant of its own in each class of a column."""
+    """Yield a term times, or plus, a separate constant for each class of a column."""
     known = search.known
     y, half = search.y, search.target.half(search.y)
     most = min(MOST_CONSTANT_CLASSES, len(known) // 5)
@@ -318,7 +321,7 @@ def _by_class(search: FormulaSearch, shown: Sequence[Column]) -> Iterator[Found]
 
 
 def _with_constants(search: FormulaSearch, one: Column, term: Floats, way: int) -> Floats:
-    """Return the term with the constant that suits each class."""
+    """Return the term times (or, if `way` is 1, plus) the best constant of each class."""
     y, half, known = search.y, search.target.half(search.y), search.known
     formula = np.full(len(term), np.nan)
     for code in np.unique(one.codes[known]):
@@ -331,7 +334,7 @@ def _with_constants(search: FormulaSearch, one: Column, term: Floats, way: int) 
 
 
 def _stretch(values: Floats, y: Floats, half: Floats, way: int) -> tuple[Floats, Floats]:
-    """Return the range of constants, factors or summands, with which each term comes to a value."""
+    """Return the range of constants, factors or (if `way` is 1) summands, with which each term gives each value."""
     return (y - values - half, y - values + half) if way else factors(values, y, half)
 
 

@@ -22,7 +22,7 @@ def _rooted(a: Floats) -> Floats:
 
 
 def _annuity(loan: Floats, rate: Floats, terms: Floats) -> Floats:
-    """Return the payment in each of the terms (years or months) at a rate per term."""
+    """Return the payment per term (a year or a month) at an interest rate per term."""
     return loan * rate / (1 - (1 + rate) ** -terms)
 
 
@@ -75,7 +75,7 @@ ORDERED: dict[str, Operation] = {
     "a/(1+b)": lambda a, b: a / (1 + b),
     "a^b": lambda a, b: np.abs(a) ** np.clip(b, -20, 20),
 }
-THREE: dict[str, Operation] = {  # the first column stands apart from the others
+THREE: dict[str, Operation] = {  # the order of the last two columns does not matter
     "a(b+c)": lambda a, b, c: a * (b + c),
     "a(b-c)": lambda a, b, c: a * (b - c),
     "a/(b+c)": lambda a, b, c: a / (b + c),
@@ -114,19 +114,19 @@ INTEREST["decline"] = lambda a, b, c: a * np.abs(1 - b / 100) ** np.clip(c, -600
 
 @dataclass(frozen=True, eq=False)
 class TermLibrary:
-    """Many terms by operation, each with the places of the columns that it takes, a line a term."""
+    """Many terms, grouped by operation: (name, operation, indices of columns). Indices have a line for each term."""
 
     parts: tuple[tuple[str, Operation, Ints], ...]
 
     def values(self, columns: Floats) -> Floats:
-        """Return each term's values from columns, each of them a line; NaN where a term has no value."""
+        """Return each term's values from an array of columns by rows; NaN where a term has no value."""
         with np.errstate(all="ignore"):
             found = np.concatenate([_applied(operation, columns, places) for _, operation, places in self.parts])
         found[~np.isfinite(found)] = np.nan
         return found
 
     def one(self, columns: Floats, number: int) -> tuple[str, Floats]:
-        """Return the name and the values of the term with this number. Raises `IndexError` if there is none."""
+        """Return the name and the values of the term at index `number`. Raises `IndexError` if there is none."""
         for name, operation, places in self.parts:
             if number < len(places):
                 with np.errstate(all="ignore"):
@@ -141,7 +141,7 @@ def _applied(operation: Operation, columns: Floats, places: Ints) -> Floats:
 
 
 def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Sequence[int]) -> TermLibrary:
-    """Return all terms of `count` columns: of two and three columns those of the given places, divided `divided`."""
+    """Return all terms of `count` columns; pairs, triples and integer divisions only of the given indices."""
     one = np.arange(count)[:, None]
     found = [(name, operation, one) for name, operation in ONE.items()]
     if divided:
@@ -173,16 +173,16 @@ def interest(columns: Floats, places: Sequence[int]) -> TermLibrary | None:
 
 
 def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
-    """Return for each column of intervals a quick bound on the worth in `most_met`: that of all that meet one."""
+    """Return a quick upper bound of the worth in `most_met`, for each column of intervals (rows by terms)."""
     best = np.zeros(low.shape[1])
     for one, other in zip(low, high, strict=True):
         np.maximum(best, worth @ ((low <= other) & (high >= one)), out=best)
     return best
 
 
-# chunk: numbers that are sorted at once
+# chunk: how many numbers are sorted at a time
 def most_met(low: Floats, high: Floats, worth: Floats, *, chunk: int = 400_000) -> tuple[Floats, Floats, Floats]:
-    """Return for each line the stretch that lies in intervals of most worth together: its worth, start and end."""
+    """Return for each line of intervals the range in which the total worth is largest: this worth, start and end."""
     found: list[tuple[Floats, Floats, Floats]] = []
     size = max(1, chunk // max(1, low.shape[1]))
     for start in range(0, len(low), size):
@@ -205,7 +205,7 @@ def _most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats,
 
 
 def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Return the range of factors that bring each term to a value."""
+    """Return the range of factors that, multiplied by each term, give each value."""
     with np.errstate(all="ignore"):
         one, other = (y - half) / term, (y + half) / term
     good: Bools = np.isfinite(one) & np.isfinite(other)
@@ -213,7 +213,7 @@ def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
 
 
 def nicest(low: float, high: float) -> float:
-    """Return the plainest number between two: one of few digits, or a fraction; else the one in the middle."""
+    """Return the plainest number from `low` to `high`: one of few digits, or a fraction; otherwise the middle."""
     middle = (low + high) / 2
     if not np.isfinite(middle):
         return middle
@@ -221,7 +221,7 @@ def nicest(low: float, high: float) -> float:
 
 
 def _plain(number: float) -> Iterator[float]:
-    """Yield plain numbers that may be near another one, the plainest first."""
+    """Yield plain numbers near `number`, the plainest first."""
     yield from (0.0, 1.0, -1.0)
     yield from (float(f"{number:.{digits}e}") for digits in range(4))
     yield from KNOWN if number > 0 else (-one for one in KNOWN)

@@ -1,4 +1,4 @@
-"""Contexts in which a law holds: a date advances by one day, but by three after a Friday."""
+"""Contexts in which a law is right: a date advances by one day, but by three after a Friday."""
 
 from collections.abc import Sequence
 
@@ -20,14 +20,14 @@ from tabcontam.baseline.thresholds import (
 
 
 def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
-    """Return a law's predicted values, with probabilities by the shown column that best decides between them.
+    """Return a law's predictions with probabilities by context: by the shown column that best separates right values.
 
-    `law` holds the values of the training rows of `fit`, then those of the predicted rows.
+    The rows of `law` are the training rows of `fit`, then its predicted rows.
     """
     count = len(fit.train)
     predicted = law.values[count:]
     keys = [fit.target.keys[row] for row in fit.train.tolist()]
-    pairs = zip(law.values, keys, strict=False)  # the place, from 1, of the value that is right; 0 if none is
+    pairs = zip(law.values, keys, strict=False)  # 1-based index of the right value; 0 if no value is right
     outcomes = np.array([[*values].index(key) + 1 if key in values else 0 for values, key in pairs], dtype=np.int64)
     without = LawPredictions(predicted, law.left[count:])
     if len(np.unique(outcomes)) < 2:
@@ -50,7 +50,7 @@ def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
 
 
 def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
-    """Return each row's leaf in a small tree over its numbers: one rate up to a limit, another above it."""
+    """Return each row's leaf in a small decision tree over its numbers: one rate up to a limit, another above it."""
     from sklearn.tree import DecisionTreeClassifier
 
     numbers = [one.numbers for one in fit.shown if one.numbers is not None]
@@ -63,7 +63,7 @@ def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
 
 
 def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:
-    """Return, for each context, the share of rows in which each value was right; none of the shares is 1."""
+    """Return for each context the share of rows in which each of the law's values was right, never 1."""
     counts = np.zeros((int(codes.max()) + 1, int(outcomes.max()) + 1))
     np.add.at(counts, (codes[train], outcomes), 1)
     whole = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])

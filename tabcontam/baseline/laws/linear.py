@@ -1,4 +1,4 @@
-"""Weighted sums of any number of columns that equal a column's values, found if most rows obey them."""
+"""Weighted sums of any number of columns that equal a column's values, found even if some rows break them."""
 
 from dataclasses import dataclass
 
@@ -20,22 +20,25 @@ from tabcontam.baseline.thresholds import (
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A constant and the weights of columns; `used` counts the numbers in it that were learned, not plain ones."""
+    """A weighted sum of columns plus a constant.
+
+    `used` counts its learned numbers; plain numbers such as 1 do not count.
+    """
 
     weights: Floats
     constant: float
     used: int
 
     def values(self, columns: Floats) -> Floats:
-        """Return the sum in each row of `columns` (one for each of the table's); NaN where a needed cell is NaN."""
+        """Return the sum in each row of `columns` (rows by columns); NaN where a needed cell is NaN."""
         needed = self.weights != 0
         return np.asarray(columns[:, needed] @ self.weights[needed] + self.constant)
 
 
 def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
-    """Return weighted sums that come close to y in many of these complete rows: as fitted, and with plain weights.
+    """Return weighted sums that are near `y` in many rows: as fitted, with plain weights, and as a mean.
 
-    `unit` is the difference between neighbouring values of y.
+    `x` is rows by columns, without NaN. `unit` is the difference between neighbouring values of `y`.
     """
     middle, spread = x.mean(axis=0), x.std(axis=0)
     varied = spread > 1e-12 * (1 + np.abs(middle))
@@ -80,7 +83,7 @@ def _fit(x: Floats, y: Floats) -> Floats:
 
 
 def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
-    """Return the rows that one sum comes close to; None if they are too few."""
+    """Return a mask of the rows that one sum is near; None if they are too few."""
     beta = _fit(x, y)
     off = np.abs(y - x @ beta)
     if np.mean(off <= unit) < 0.95:
@@ -103,7 +106,7 @@ def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
 
 
 def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
-    """Return the sum without useless columns and with plain weights, while it comes close to all of these rows."""
+    """Return the sum without useless columns and with plain weights; None if it is not near nine in ten rows."""
     free = np.flatnonzero(varied)
     while True:
         beta, error = _with_errors(x[:, free], y, unit)
@@ -126,7 +129,7 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
         best = min(range(len(open_ones)), key=lambda one: (choices[one][1], one))
         level = choices[best][1]
         for one, place in enumerate(open_ones):
-            if choices[one][1] == level:  # all that are equally plain at once
+            if choices[one][1] == level:  # fix all equally plain weights at once
                 fixed[place] = choices[one][0]
                 learned += level > 1
                 rest = rest - fixed[place] * x[:, place]
@@ -134,14 +137,14 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
             break
     weights[list(fixed)] = list(fixed.values())
     middle, width = float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8)
-    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # in few rows it may be chance
+    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # small ones are chance
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
         return None
     return Sum(weights, constant, learned + (digits > 1))
 
 
 def _mean(x: Floats, y: Floats, plain: Sum) -> Sum | None:
-    """Return the mean of a plain sum's columns, some reversed, if the sum nearly is this mean, as of scale items."""
+    """Return the mean of a plain sum's columns, some negated, if the sum is nearly this mean, as for scale items."""
     size = np.abs(plain.weights)
     used = size > np.median(size[size > 0]) / 2 if size.any() else size > 0
     weights = np.where(used, np.sign(plain.weights) / max(1, used.sum()), 0.0)
@@ -164,7 +167,7 @@ def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:
 
 
 def _plainest(value: float, width: float) -> tuple[float, int]:
-    """Return the number with the fewest digits that is at most `width` away, and its number of digits."""
+    """Return the number with the fewest digits at most `width` from `value`, and its number of digits."""
     if abs(value) <= width:
         return 0.0, 0
     for digits in range(12):
@@ -179,9 +182,10 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
 
 
 def powers(logs: Floats, log_y: Floats, worth: Floats) -> Floats:
-    """Return the powers of columns whose product comes close to most values; all are logarithms, one line a row.
+    """Return the powers of columns with a product near most values.
 
-    `worth` is the number of units of its last digit in each value, which is how exact its logarithm is.
+    `logs` (rows by columns) and `log_y` are logarithms. `worth` is each value in units of its last digit: it measures
+    how exact the logarithm is.
     """
     varied = logs.std(axis=0) > 1e-9
     design = np.column_stack([logs[:, varied] - logs[:, varied].mean(axis=0), np.ones(len(logs))])

@@ -27,13 +27,13 @@ LARGE = {"thousand": 1000, "million": 1_000_000}
 
 
 def with_numerals(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns, each followed by the numbers that it writes in another way than in decimals."""
+    """Return the columns, each followed by columns of the numbers that it writes in a non-decimal form."""
     return [found for one in columns for found in (one, *_numbers(one))]
 
 
 @lru_cache(maxsize=20_000)
 def numerals(text: str) -> Sequence[str]:
-    """Return a whole number in hexadecimal (also with two digits), binary, Roman, and words with and without "and"."""
+    """Return a whole number in hexadecimal (also two-digit), binary, Roman, and words with and without "and"."""
     if not text.isdecimal() or len(text) > LONGEST_NUMERAL:
         return []
     number = int(text)
@@ -57,7 +57,7 @@ def in_words(number: int) -> str:
 
 
 def of_words(text: str) -> int | None:
-    """Return the number that English words stand for; None if they are no number."""
+    """Return the number that English words spell; None if they spell none."""
     total = part = 0
     words = text[:LONGEST_NUMBER_WORDS].replace("-", " ").replace(",", " ").split()
     for word in words:
@@ -73,7 +73,7 @@ def of_words(text: str) -> int | None:
 
 
 def roman(number: int) -> str:
-    """Return a number in small Roman letters; empty if it has none."""
+    """Return a number in lower-case Roman letters; empty if it is 0 or too large."""
     found = ""
     for letters, value in VALUES.items() if number < LARGEST_ROMAN else ():
         found += letters * (number // value)
@@ -105,7 +105,7 @@ def _numbers(one: Column) -> Iterator[Column]:
 
 
 def _of_base(one: Column, digits: Mapping[str, str], base: int) -> Iterator[Column]:
-    """Yield the numbers and, of hexadecimal ones of one length, such as colours, each pair of digits."""
+    """Yield the numbers and, for hexadecimal numbers of one length, such as colours, each pair of digits."""
     yield _column(one, "number", {key: int(text, base) for key, text in digits.items()})
     sizes = {len(text) for text in digits.values()}
     if base == 16 and len(sizes) == 1 and (size := sizes.pop()) in PAIRED:

@@ -1,4 +1,4 @@
-"""Laws on one shown cell: a copy, a number one higher, 250 times another column."""
+"""Laws on one shown cell: the cell is copied, increased by 1, or multiplied by 250."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ Constant = int | float | tuple[int, ...]  # a difference, a ratio, or the increm
 
 
 def one_column(fit: Fit, most: int = 2) -> list[LawPredictions]:
-    """Return the values that follow from a shown cell by a difference, a ratio, or by increasing a text's numbers."""
+    """Return values that follow from a shown cell by a difference, a ratio, or by increasing the numbers in a text."""
     scored = [
         (score, number, one.name, relation)
         for one in fit.shown
@@ -32,7 +32,7 @@ def one_column(fit: Fit, most: int = 2) -> list[LawPredictions]:
 
 
 def surprise(target: Column, given: Sequence[Column]) -> float:
-    """Return the mean leave-one-out bits of a target's cell under the best simple predictor given one column."""
+    """Return a target's mean leave-one-out bits under the best simple predictor from at most one column."""
     rows = np.arange(len(target.keys))
     none = np.zeros(len(rows), dtype=np.int64)
     known = np.arange(int(target.codes.max(initial=0)) + 1) > 0
@@ -45,14 +45,14 @@ def surprise(target: Column, given: Sequence[Column]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Relation:
-    """A relation of a target's values to a shown column: the constants with their frequencies."""
+    """A relation of a target's values to a shown column: constants with their frequencies."""
 
     target: Column
     shown: Column
     constants: tuple[tuple[Constant, float], ...]
 
     def values(self, rows: Ints) -> list[dict[str, float]]:
-        """Return the values that follow in each of these rows."""
+        """Return the values that follow in each of these rows, with probabilities."""
         found: list[dict[str, float]] = [{} for _ in rows]
         for constant, share in self.constants:
             for values, key in zip(found, self._keys(rows, constant), strict=True):
@@ -61,7 +61,7 @@ class _Relation:
         return found
 
     def _keys(self, rows: Ints, constant: Constant) -> list[str | None]:
-        """Return the key that follows by one constant in each of these rows; None where nothing follows."""
+        """Return the key that follows by one constant in each of these rows; None where no key follows."""
         if isinstance(constant, tuple):
             one = self.shown
             cells = [(one.cells[row] or "") if one.keys[row] != MISSING else None for row in rows.tolist()]
@@ -81,7 +81,7 @@ class _Relation:
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
-    """Return the relations of the target to a shown column, each with its mean leave-one-out log2 probability."""
+    """Return the relations of a target to a shown column, each after its mean leave-one-out log2 probability."""
     y, x = target.numbers, shown.numbers
     if y is not None and x is not None:
         decimals = max(target.decimals, shown.decimals)
@@ -137,7 +137,7 @@ def _change(target: Column, shown: Column, row: int) -> tuple[int, ...] | None:
 
 
 def _counting(before: str, after: str) -> tuple[int, ...] | None:
-    """Return the increments of a text's numbers over another text that differs only in its numbers, else None."""
+    """Return how much each number in `after` exceeds that in `before`; None if the texts differ elsewhere."""
     if before == after:
         return ()
     if len(before) > 60 or len(after) > 60 or DIGITS.sub("0", before) != DIGITS.sub("0", after):

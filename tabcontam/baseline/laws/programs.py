@@ -1,4 +1,4 @@
-"""Programs that compose a text from other cells of its row: pieces, literals, numbers and meanings, in sequence."""
+"""Programs that compose a text from other cells of its row: a sequence of pieces, literals, numbers and meanings."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from tabcontam.baseline.laws.text_pieces import DIGITS, PieceRule
 from tabcontam.baseline.thresholds import MOST_PROGRAM_DIGITS
 
 Read = Callable[[PieceRule], str]
-"""A function that takes a piece from a row's shown cells."""
+"""A function that reads a piece from a row's shown cells."""
 
 TOKENS: Mapping[str, re.Pattern[str]] = {
     "letters": re.compile(r"[^\W\d_]+"),
@@ -21,18 +21,18 @@ TOKENS: Mapping[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True)
 class LiteralSegment:
-    """A text that every row has."""
+    """A fixed text."""
 
     text: str
 
     def write(self, read: Read) -> str:
-        """Return these characters."""
+        """Return the text."""
         return self.text
 
 
 @dataclass(frozen=True)
 class PieceSegment:
-    """A piece of another cell, or its first characters if `length` is not 0."""
+    """A piece of another cell, or its first `length` characters if `length` is not 0."""
 
     piece: PieceRule
     length: int = 0
@@ -44,28 +44,28 @@ class PieceSegment:
 
 @dataclass(frozen=True)
 class NumberSegment:
-    """The whole number in a piece plus a constant, padded with zeros to a width."""
+    """The whole number in a piece plus the constant `added`, padded with zeros to `width` digits."""
 
     piece: PieceRule
     added: int
     width: int = 0
 
     def write(self, read: Read) -> str:
-        """Return the number that results; empty if the piece is none."""
+        """Return the resulting number; empty if the piece is no whole number."""
         number = whole(read(self.piece))
         return "" if number is None or number + self.added < 0 else str(number + self.added).zfill(self.width)
 
 
 @dataclass(frozen=True)
 class MeaningSegment:
-    """The meaning of a piece's value, learned from other rows: the code of a department, the number of a month."""
+    """A text that replaces a piece's value, learned from other rows: a department's code, a month's number."""
 
     piece: PieceRule
-    token: str  # the kind of text written for it: a key of TOKENS
+    token: str  # kind of the text: a key of TOKENS
     meanings: tuple[tuple[str, str], ...] = ()
 
     def write(self, read: Read) -> str:
-        """Return the most frequent meaning of the piece's value; empty if no other row has this value."""
+        """Return the most frequent meaning of the piece's value; empty if the value is unknown."""
         return dict(self.meanings).get(read(self.piece), "")
 
 
@@ -74,12 +74,12 @@ Program = tuple[Segment, ...]
 
 
 def whole(text: str) -> int | None:
-    """Return the whole number that a text of digits alone is, else None."""
+    """Return the whole number that a text of digits spells, else None."""
     return int(text) if 0 < len(text) <= MOST_PROGRAM_DIGITS and text.isascii() and text.isdigit() else None
 
 
 def write(program: Program, read: Read) -> str | None:
-    """Return the text that a program writes in a row; None if one of its segments has nothing to write."""
+    """Return the text that a program writes in a row; None if one of its segments is empty."""
     parts = [segment.write(read) for segment in program]
     return "".join(parts) if all(parts) else None
 
@@ -87,9 +87,9 @@ def write(program: Program, read: Read) -> str | None:
 def learn_meanings(
     program: Program, targets: Sequence[str], reads: Sequence[Read], least: int = 2
 ) -> tuple[Program, list[str | None]]:
-    """Return the program with the meanings from these rows, and its text in each row by the meanings of the others.
+    """Return the program with meanings learned from all rows, and its text in each row with meanings from other rows.
 
-    A meaning must be found in `least` other rows.
+    A meaning needs `least` rows, the row itself included.
     """
     if not any(isinstance(segment, MeaningSegment) for segment in program):
         return program, [write(program, read) for read in reads]
@@ -121,7 +121,7 @@ def _commonest(tokens: Counter[str]) -> str:
 
 
 def _tokens(program: Program, target: str, read: Read) -> list[tuple[int, str, str]] | None:
-    """Return the place in the program, the piece's value and the target's text of each meaning; None if none fits."""
+    """Return each meaning's index in the program, piece value and text in `target`; None if the program fails."""
     found: list[tuple[int, str, str]] = []
     position = 0
     for place, segment in enumerate(program):

@@ -1,4 +1,4 @@
-"""Columns as quantities: numbers, also those within a text ("$1,200.50", "12 kg"), and how they are written."""
+"""Columns as quantities: numbers, also within a text ("$1,200.50", "12 kg"), and the form in which they are written."""
 
 import re
 from collections import Counter
@@ -28,13 +28,13 @@ class NumberForm:
 
     before: str = ""
     after: str = ""
-    comma: bool = False  # before the decimals, and points between thousands
+    comma: bool = False  # decimal comma, with points between thousands
     grouped: bool = False  # marks between thousands
     in_twos: bool = False  # Indian style: marks after every two digits before the last three
     padded: bool = True  # all decimals are written, even zeros
 
     def text(self, number: str) -> str:
-        """Return a plain number as this column writes it."""
+        """Return a plain number in the form of this column."""
         whole, _, decimals = number.lstrip("-").partition(".")
         whole = f"{int(whole):,}" if self.grouped else whole
         if self.in_twos:
@@ -47,9 +47,9 @@ class NumberForm:
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """A column's numbers, NaN where there is none, with their decimals and the form of the text around them.
+    """A column's numbers, NaN where there is none, with their decimals and form.
 
-    `form` is None for plain numbers. With `long` the numbers have more decimals than are counted, so their significant
+    `form` is None for plain numbers. If `long`, the numbers have more than `decimals` decimals: their significant
     digits are compared.
     """
 
@@ -60,7 +60,7 @@ class Quantity:
     long: bool = False
 
     def keys(self, numbers: Floats) -> list[str | None]:
-        """Return the key by which answers for each number are compared; None where there is no number."""
+        """Return the key of each number as this column writes it, for comparing answers; None where it is no number."""
         known = np.isfinite(numbers) & (np.abs(numbers) < LARGEST_NUMBER)
         if self.long:
             return [value_key(repr(float(one))) if good else None for one, good in zip(numbers, known, strict=True)]
@@ -72,7 +72,7 @@ class Quantity:
 
 @cached_by_column
 def quantity(one: Column) -> Quantity | None:
-    """Return a column's numbers, or those in its texts if nearly all hold one number; None if there are none."""
+    """Return a column's numbers, or the numbers in its texts if nearly all texts contain one; otherwise None."""
     if one.numbers is not None:
         return Quantity(one.name, one.numbers, one.decimals, None, _is_long(one))
     some = list(dict.fromkeys(one.cells[:: len(one.cells) // QUANTITY_SAMPLE_CELLS + 1]))
@@ -101,7 +101,7 @@ def quantity(one: Column) -> Quantity | None:
 
 
 def _is_long(one: Column) -> bool:
-    """Return whether a column's numbers are written with as many digits as a computer prints."""
+    """Return whether a column's numbers have as many digits as a computer prints."""
     if one.decimals < MOST_DECIMALS or one.numbers is None:
         return False
     finite = one.numbers[np.isfinite(one.numbers)]
@@ -109,7 +109,7 @@ def _is_long(one: Column) -> bool:
 
 
 def _comma(numbers: tuple[str, ...]) -> bool:
-    """Return whether a comma stands before the decimals."""
+    """Return whether the decimal mark is a comma."""
     last = Counter("," if number.rfind(",") > number.rfind(".") else "." for number in numbers if not number.isdigit())
     thousands = all(GROUPED.fullmatch(number) for number in numbers if "," in number)
     return last[","] > last["."] and not thousands

@@ -19,11 +19,11 @@ from tabcontam.baseline.thresholds import (
 
 REMAINDERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 25, 28, 30, 31, 50, 52, 60, 97, 100)
 BANDS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 25, 30, 50, 60, 100, 365, 1000, 3600, 10000, 100000)
-SHIFTED = (10, 5, 4, 3)  # bands that may begin elsewhere than at a multiple
+SHIFTED = (10, 5, 4, 3)  # sizes of bands that need not begin at a multiple
 
 
 def periods(fit: Fit) -> list[LawPredictions]:
-    """Return the values that follow from the remainder of a shown whole number, or from the band in which it lies."""
+    """Return values that follow from the remainder of a shown whole number, or from the band in which it lies."""
     train = fit.train[:: max(1, len(fit.train) // REMAINDER_ROWS)]
     own = fit.target.codes[train]
     if len(train) < 8 or len(np.unique(own)) > max(6, len(train) // 3):
@@ -52,9 +52,9 @@ def _whole(fit: Fit) -> list[Column]:
 
 
 def _classes(one: Column, rows: Ints) -> Ints:
-    """Return the classes of these rows' numbers, one line a way: each remainder, each band, the first digits.
+    """Return the classes of these rows' numbers, ways by rows.
 
-    Rows without a number form one class.
+    Ways are each remainder, each band, the first digits. Rows without a number form one class.
     """
     assert one.numbers is not None  # noqa: S101 - checked before
     known = np.isfinite(one.numbers)
@@ -66,14 +66,14 @@ def _classes(one: Column, rows: Ints) -> Ints:
     shifted = np.array([(by, shift) for by in bands for shift in range(by if by in SHIFTED else 1)], dtype=np.int64)
     size, shift = shifted.reshape(-1, 2).T[:, :, None]
     ways = [whole % by, (whole + shift) // size - lowest // size + 1]
-    if one.distinct > 30:  # digits from the left: the first of a code
+    if one.distinct > 30:  # the first one and two digits
         digits = np.floor(np.log10(np.maximum(np.abs(whole), 1))).astype(np.int64)
         ways += [(whole // 10 ** np.maximum(0, digits - kept + 1) + 100 * digits)[None] for kept in (1, 2)]
     return np.where(known[rows], np.concatenate(ways), -1)
 
 
 def _numbered(classes: Ints) -> tuple[Ints, Ints]:
-    """Return the classes of each line as numbers from 0, and their count."""
+    """Return the classes of each line renumbered from 0, and each line's number of classes."""
     order = np.argsort(classes, axis=1, kind="stable")
     new = np.diff(np.take_along_axis(classes, order, axis=1), axis=1) > 0
     places = np.cumsum(np.insert(new, 0, False, axis=1), axis=1)
@@ -83,7 +83,7 @@ def _numbered(classes: Ints) -> tuple[Ints, Ints]:
 
 
 def _purities(ranked: Ints, own: Ints) -> Floats:
-    """Return, for each line of classes, the share of rows that have their class's most frequent value."""
+    """Return for each line of classes the share of rows that have their class's most frequent value."""
     values = np.unique(own, return_inverse=True)[1]
     width, deep = int(values.max()) + 1, int(ranked.max(initial=0)) + 1
     flat = (np.arange(len(ranked))[:, None] * deep + ranked) * width + values[None, :]
@@ -97,7 +97,7 @@ def _follows(fit: Fit, codes: Ints) -> LawPredictions:
         counts.setdefault(int(codes[row]), Counter())[fit.target.keys[row]] += 1
     shares: dict[int, dict[str, float]] = {}
     for code, mine in counts.items():
-        total = mine.total() + 0.3 * len(mine)  # a value seen once in a class of its own is little evidence
+        total = mine.total() + 0.3 * len(mine)  # a class with one row is no evidence
         known = mine.items() if mine.total() > 1 else ()  # (Witten and Bell 1991)
         shares[code] = {key: count / total for key, count in known if key != MISSING}
     return LawPredictions.of([dict(shares.get(int(codes[row]), {})) for row in fit.predicted])

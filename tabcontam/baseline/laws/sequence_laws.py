@@ -1,4 +1,4 @@
-"""Laws between a row of the file and the rows before it: constant steps and growth, rounded as the column is."""
+"""Laws between a row of the file and the rows before it: constant steps and growth, rounded like the column."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from tabcontam.baseline.thresholds import LAGS, LEAST_SEQUENCE_SHARE, MOST_SEQUE
 
 
 def order(fit: Fit) -> list[LawPredictions]:
-    """Return the numbers that follow from the last four of their own column: 2a - b, a * a / b and similar forms."""
+    """Return numbers that follow from the last four numbers of the column: 2a - b, a * a / b and similar forms."""
     known = {one.name: one for one in fit.shown}
     lags = [known.get(previous(fit.target.name, by)) for by in range(1, LAGS + 1)]
     numbers = [one.numbers if one is not None else None for one in lags]
@@ -28,7 +28,7 @@ def order(fit: Fit) -> list[LawPredictions]:
 
 
 def _forms(x: list[Floats]) -> list[Floats]:
-    """Return the number that each form gives for the last four numbers, the last one first."""
+    """Return the result of each form for the last four numbers, the latest first."""
     a, b, c, d = x
     with np.errstate(all="ignore"):
         return [
@@ -48,14 +48,14 @@ def _forms(x: list[Floats]) -> list[Floats]:
 
 
 def _rates(ratios: Floats) -> list[float]:
-    """Return the usual growth from one row to the next, exact and rounded as it may have been written down."""
+    """Return the median growth from one row to the next: exact, and rounded to two and three decimals."""
     known = ratios[np.isfinite(ratios)]
     middle = float(np.median(known)) if len(known) else 1.0
     return list(dict.fromkeys([middle, round(middle, 2), round(middle, 3)]))
 
 
 def _step(fit: Fit) -> int:
-    """Return the largest step that divides nearly all of the column's numbers, as a count of its last decimal."""
+    """Return the usual step between the column's values, in units of the last decimal."""
     if fit.numbers is None:
         return 1
     middle = float(np.median(fit.step(fit.numbers[np.isfinite(fit.numbers)])))
@@ -64,15 +64,15 @@ def _step(fit: Fit) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _SequenceForm:
-    """A form that was right in some of the training rows, give or take an offset."""
+    """A form that was right in some training rows, up to an offset."""
 
-    right: float  # how often
-    wholes: Ints  # its number in each row, as a count of the last decimal
-    known: Bools  # the rows in which it gives a number
-    offsets: Sequence[tuple[int, float]]  # each offset with its frequency
+    right: float  # how often it was right, for ranking
+    wholes: Ints  # its result in each row, in units of the last decimal
+    known: Bools  # mask of the rows in which it has a result
+    offsets: Sequence[tuple[int, float]]  # (offset, frequency)
 
     def follows(self, fit: Fit) -> LawPredictions:
-        """Return the values that follow in the predicted rows."""
+        """Return the predictions for the predicted rows."""
         values: list[dict[str, float]] = [{} for _ in fit.predicted]
         for place in np.flatnonzero(self.known[fit.predicted]).tolist():
             whole = int(self.wholes[fit.predicted[place]])
@@ -81,7 +81,7 @@ class _SequenceForm:
 
 
 def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceForm | None:
-    """Return the form with how often it is right and its offsets; None if it is seldom right."""
+    """Return the form with its offsets and how often it was right; None if it is seldom right."""
     known = np.isfinite(form) & (np.abs(np.nan_to_num(form, posinf=0, neginf=0)) < 1e12)
     wholes = np.rint(scaled(np.where(known, form, 0), fit.target.decimals) / step).astype(np.int64) * step
     both = fit.train[known[fit.train] & np.isfinite(target[fit.train])]
@@ -97,7 +97,7 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _SequenceFor
 
 
 def runs(name: str, lags: list[Column]) -> Column:
-    """Return, as a column, how many of the last rows have the same cell in a column: a group may be about to end."""
+    """Return a column of run lengths: how many of the latest rows have equal cells. A group may be about to end."""
     alike = np.ones(len(lags[0].keys), dtype=np.bool_)
     length = np.ones(len(alike), dtype=np.int64)
     codes = [np.array(one.keys, dtype=object) for one in lags]

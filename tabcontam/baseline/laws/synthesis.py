@@ -1,7 +1,7 @@
 """A search, from examples, for programs that write a column's texts from shown cells.
 
-The search goes through the texts of all example rows at once, from left to right, and keeps the programs that come
-furthest in most of them (a beam search over a small grammar of strings, after Gulwani, POPL 2011).
+The search reads the texts of all example rows in parallel, from left to right. It keeps the programs that explain most
+characters (a beam search over a small grammar of strings, after Gulwani, POPL 2011).
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,28 +34,28 @@ from tabcontam.baseline.thresholds import (
     SURE_EXAMPLE_SHARE,
 )
 
-HEAD = 8  # characters of a piece that are compared at once
+HEAD = 8  # first characters of a piece that are compared in one step
 PARTIAL = ("first", "last", "behind", "words behind", "last two digits")  # cuts within a word
 PREFIXES = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, eq=False)
 class TextExamples:
-    """Texts to write, and the values of the pieces of their rows' shown cells."""
+    """Texts to write, and the pieces of their rows' shown cells."""
 
     targets: tuple[str, ...]
     pieces: tuple[PieceRule, ...]
-    values: tuple[tuple[str, ...], ...]  # of each piece in each row
+    values: tuple[tuple[str, ...], ...]  # pieces by rows
 
     @cached_property
     def letters(self) -> Ints:
-        """The targets' characters by row, followed by zeros."""
+        """The characters of the targets as numbers, one line per row, padded with zeros."""
         longest = max(map(len, self.targets))
         return _letters([*self.targets], longest + HEAD + 1)
 
     @cached_property
     def lengths(self) -> Ints:
-        """The targets' lengths."""
+        """The lengths of the targets."""
         return np.array([len(target) for target in self.targets], dtype=np.int64)
 
     @cached_property
@@ -71,21 +71,21 @@ class TextExamples:
 
     @cached_property
     def numeric(self) -> Ints:
-        """The places of the pieces that are whole numbers in most rows."""
+        """The indices of the pieces that are whole numbers in most rows."""
         parts = self.sizes > 0
         digits = ((self.heads[:, :, 0] >= ord("0")) & (self.heads[:, :, 0] <= ord("9"))).sum(axis=1)
         return np.flatnonzero(digits >= np.maximum(3, 0.5 * parts.sum(axis=1)))
 
     @cached_property
     def numbers(self) -> Floats:
-        """The whole numbers of the numeric pieces, NaN where a piece is none."""
+        """The whole numbers of the numeric pieces, NaN where a piece is no whole number."""
         found = [[whole(value) for value in self.values[place]] for place in self.numeric]
         numbers = np.array([[np.nan if one is None else one for one in row] for row in found], dtype=np.float64)
         return numbers.reshape(len(found), len(self.targets))
 
     @cached_property
     def few(self) -> tuple[Ints, Ints]:
-        """The places of the pieces that have few values, and the codes of these values by row; 0 is no value."""
+        """The indices of pieces with few distinct values, and the codes of these values by row; 0 is no value."""
         places, codes = [], []
         for place, values in enumerate(self.values):
             known = set(values) - {""}
@@ -98,24 +98,24 @@ class TextExamples:
 
 @dataclass(frozen=True, eq=False)
 class _PartialProgram:
-    """The beginning of a program, and how far into each target it has come; -1 where it has failed."""
+    """The beginning of a program, and the position it has reached in each target; -1 where it has failed."""
 
     program: Program
     reached: Ints
 
     @property
     def worth(self) -> tuple[int, int]:
-        """The characters explained; the simpler program comes first among equals."""
+        """The number of explained characters, then the negative cost: between equals the simpler program wins."""
         return int(self.reached[self.reached > 0].sum()), -self.cost
 
     @cached_property
     def cost(self) -> int:
-        """The number of segments; those that cut a word or number in two count double: digits may be carried over."""
+        """The number of segments. Segments that cut a word or number count double, since a carry may change digits."""
         return sum(1 + _cutting(segment) for segment in self.program)
 
 
 def synthesize(examples: TextExamples, deep: int = MOST_SEGMENTS, most: int = 6) -> list[Program]:
-    """Return the programs of at most `deep` segments that write most of the examples whole, the best first."""
+    """Return the programs of at most `deep` segments that write most examples completely, the best first."""
     count = len(examples.targets)
     least = max(3, int(np.ceil(LEAST_EXAMPLE_SHARE * count)))
     if count < 3 or not examples.pieces or max(map(len, examples.targets)) > LONGEST_PIECE_SOURCE:
@@ -147,7 +147,7 @@ def _cutting(segment: Segment) -> bool:
 
 
 def _best(ranked: Sequence[_PartialProgram], examples: TextExamples) -> list[_PartialProgram]:
-    """Return the best unfinished programs, without those that reach the same places as a better one."""
+    """Return the best unfinished programs, without programs that reach the same positions as a better one."""
     kept: list[_PartialProgram] = []
     for state in ranked:
         alive = state.reached >= 0
@@ -161,7 +161,7 @@ def _best(ranked: Sequence[_PartialProgram], examples: TextExamples) -> list[_Pa
 
 
 def _next(state: _PartialProgram, examples: TextExamples, least: int) -> Iterator[tuple[Segment, Ints]]:
-    """Yield the segments that continue a program in enough examples, each with how far it then reaches."""
+    """Yield the segments that continue a program in enough examples, each with the positions then reached."""
     alive = np.flatnonzero((state.reached >= 0) & (state.reached < examples.lengths))
     if len(alive) < least:
         return
@@ -184,7 +184,7 @@ def _taken(
     alike = np.cumprod(examples.heads[np.ix_(likely, alive)] == following, axis=2).sum(axis=2)
     alike = np.minimum(alike, sizes)
     full = (alike >= np.minimum(sizes, HEAD)) & (sizes > 0)
-    # by number of first characters: examples that continue with as many of a piece, or with all of a shorter one
+    # for each length: examples that continue with so many first characters of a piece, or with a whole shorter piece
     enough = {length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIXES, PREFIXES[-1] + 1)}
     counts = {length: each.sum(axis=1) for length, each in enough.items()}
     wanted = {length: max(least, SURE_EXAMPLE_SHARE * len(alive)) if length == 1 else least for length in PREFIXES}
@@ -220,7 +220,7 @@ def _raised(
     lengths = np.array([len(token) for token in tokens], dtype=np.int64)
     apart = numbers - examples.numbers[:, alive]
     known = np.isfinite(apart).sum(axis=1)
-    middle = np.sort(apart, axis=1)[np.arange(len(apart)), np.maximum(0, known - 1) // 2]  # NaN is sorted to the end
+    middle = np.sort(apart, axis=1)[np.arange(len(apart)), np.maximum(0, known - 1) // 2]  # the median: NaN is last
     equal = apart == middle[:, None]
     padded = any(token.startswith("0") and len(token) > 1 for token in tokens)
     for number in np.flatnonzero(equal.sum(axis=1) >= max(least, SURE_EXAMPLE_SHARE * len(alive))).tolist():
@@ -235,7 +235,7 @@ def _raised(
 
 
 def _tokens(pattern: Pattern[str], examples: TextExamples, alive: Ints, positions: Ints) -> list[str]:
-    """Return what matches a pattern at these positions of the targets of the rows `alive`; empty where nothing does."""
+    """Return the match of a pattern at each position, in the targets of the rows `alive`; empty without a match."""
     places = zip(alive.tolist(), positions.tolist(), strict=True)
     matches = (pattern.match(examples.targets[row], position) for row, position in places)
     return [match.group() if match else "" for match in matches]
@@ -264,7 +264,7 @@ def _meant(examples: TextExamples, alive: Ints, positions: Ints, least: int) -> 
 
 
 def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
-    """Return the pieces whose values best predict these texts, and the rows predicted right from the other rows."""
+    """Return the pieces that best predict these texts, and masks of rows predicted right from other rows."""
     kinds, values = int(texts.max()) + 1, int(codes.max()) + 1
     flat = (np.arange(len(codes))[:, None] * values + codes) * kinds + texts[None, :]
     found, places, counts = np.unique(flat, return_inverse=True, return_counts=True)
@@ -273,7 +273,7 @@ def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
     starts = np.append(True, groups[order][1:] != groups[order][:-1])
     second = np.append(np.where(starts[1:], 0, counts[order][1:]), 0)
     clear = np.zeros(len(found), dtype=np.bool_)
-    clear[order] = starts & (counts[order] - 1 > second)  # by the other rows alone, too
+    clear[order] = starts & (counts[order] - 1 > second)  # also without the row itself
     right = clear[places].reshape(codes.shape) & (codes > 0) & (texts > 0)[None, :]
     order = np.argsort(-right.sum(axis=1), kind="stable")[:most]
     return [(int(number), right[number]) for number in order]
@@ -290,7 +290,7 @@ def _literals(
         left = sorted(
             examples.targets[row][position:] for row, position in zip(alive[rows], positions[rows], strict=True)
         )
-        shared = _shared(left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))])  # by nine in ten of them
+        shared = _shared(left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))])  # by nine in ten of the texts
         for text in _ends(shared):
             targets = ((one, examples.targets[alive[one]]) for one in np.flatnonzero(rows).tolist())
             matches = [one for one, target in targets if target.startswith(text, positions[one])]
@@ -298,13 +298,13 @@ def _literals(
 
 
 def _shared(one: str, other: str) -> str:
-    """Return the characters with which both texts begin."""
+    """Return the longest common beginning of both texts."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return "".join(letter for letter, _ in same)
 
 
 def _ends(shared: str) -> Sequence[str]:
-    """Return beginnings that may be literals: all of it, or up to its last word, first word or first digits."""
+    """Return beginnings that may be literals: the whole text, or up to its last word, first word or first digits."""
     word_starts = [
         place for place in range(1, len(shared)) if shared[place].isalnum() and not shared[place - 1].isalnum()
     ]
@@ -320,6 +320,6 @@ def _reaching(examples: TextExamples, rows: Ints, reached: Ints) -> Ints:
 
 
 def _letters(texts: Sequence[str], width: int) -> Ints:
-    """Return the characters of texts as numbers, one line a text, followed by zeros."""
+    """Return the characters of texts as numbers, one line per text, padded with zeros."""
     flat = np.array(list(texts), dtype=f"<U{width}")
     return np.frombuffer(flat.tobytes(), dtype=np.uint32).reshape(len(texts), width).astype(np.int64)

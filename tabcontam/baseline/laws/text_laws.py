@@ -1,8 +1,8 @@
 """Texts composed from other cells of their row: an e-mail from a name, a code from a department and a year.
 
-The reverse counts too: the first name from the e-mail, the department from the code. A search finds programs that write
-the target's texts in examples (`synthesis`); different rows may follow different programs. A text that no shown cell
-determines, such as a random number at the end of a code, has no program, and nothing follows.
+The reverse is found too: the first name from the e-mail. A search finds programs that write the target's texts in
+examples (`synthesis`). Different rows may need different programs. A text that no shown cell determines, such as a
+random number, has no program and no prediction.
 """
 
 from collections import Counter
@@ -43,7 +43,7 @@ from tabcontam.reading.answer_text import value_key
 
 
 def strings(fit: Fit) -> list[LawPredictions]:
-    """Return the texts of programs found in the training rows, each with the share of rows that have it."""
+    """Return predictions by programs found in the training rows; probabilities are shares of rows."""
     if len(fit.train) < LEAST_PROGRAM_ROWS or not fit.shown:
         return []
     rows = fit.train[np.unique(np.linspace(0, len(fit.train) - 1, PROGRAM_TEST_ROWS).astype(np.int64))]
@@ -59,25 +59,25 @@ def strings(fit: Fit) -> list[LawPredictions]:
 
 @dataclass(frozen=True, eq=False)
 class _ProgramTexts:
-    """A program, and the keys of its texts in the rows in which it was tried."""
+    """A program, and the keys of the texts that it writes in the tested rows."""
 
     program: Program
     keys: list[str | None]
 
 
 class _Sources:
-    """The plain texts of the target and of the columns of which it may be composed."""
+    """The plain texts of the target and of the columns from which it may be composed."""
 
     def __init__(self, target: Column, shown: Sequence[Column]) -> None:
         self.target, self.shown = target, shown
         self.plain = lru_cache(maxsize=None)(plain)
 
     def texts(self, column: Column, rows: Ints) -> list[str]:
-        """Return the plain texts of these rows' cells; empty where missing."""
+        """Return the plain texts of a column in these rows; empty where missing."""
         return [self.plain(column.cells[row]) if column.keys[row] != MISSING else "" for row in rows.tolist()]
 
     def targets(self, rows: Ints) -> list[str]:
-        """Return the texts to write in these rows: a number as it is written, a text without marks around it."""
+        """Return the texts to write: the key if the text contains it, as for a number, otherwise the text."""
         found = []
         for row in rows.tolist():
             key, text = self.target.keys[row], self.plain(self.target.cells[row])
@@ -89,7 +89,7 @@ class _Sources:
         return [self.target.keys[row] for row in rows.tolist()]
 
     def read(self, row: int) -> Read:
-        """Return a function that takes pieces from a row."""
+        """Return a function that reads pieces from this row."""
 
         def read(piece: PieceRule) -> str:
             one = self.shown[piece.column]
@@ -99,18 +99,18 @@ class _Sources:
 
 
 def _looked_at(fit: Fit) -> tuple[Column, ...]:
-    """Return the shown columns without their words, which are among the pieces."""
+    """Return the shown columns without their words, which pieces include."""
     own = without_words(fit.shown)
     return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_TEXT_SOURCES])
 
 
 def _found(sources: _Sources, rows: Ints) -> list[_ProgramTexts]:
-    """Return the programs that rows follow: the best one first, then those that write the remaining rows."""
+    """Return the programs to use: the best program first, then programs that write the remaining rows."""
     targets, keys = sources.targets(rows), sources.keys(rows)
     reads = [sources.read(row) for row in rows.tolist()]
     least = max(3, 2.5 + LEAST_NEW_TEXT_SHARE * len(rows))
     is_class = sources.target.distinct <= min(FEW_VALUES, len(rows) / 4)
-    deep = 1 if is_class else MOST_SEGMENTS  # a class is no text composed of parts
+    deep = 1 if is_class else MOST_SEGMENTS  # a class is not composed of parts
     found: list[_ProgramTexts] = []
     remaining = np.array([bool(target) for target in targets])
     for _ in range(PROGRAM_SEARCHES):
@@ -140,7 +140,7 @@ def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> TextExam
 
 
 def _known_otherwise(program: Program, sources: _Sources) -> bool:
-    """Return whether one whole cell gives the text: a copy, a difference of numbers, a value that goes with another."""
+    """Return whether another law finds the program: it is a copy, a difference, or the meaning of one whole cell."""
     first = program[0]
     if len(program) > 1 or isinstance(first, LiteralSegment) or first.piece.cut != "whole":
         return False
@@ -150,7 +150,7 @@ def _known_otherwise(program: Program, sources: _Sources) -> bool:
 
 
 def _cover(made: Sequence[_ProgramTexts], keys: Sequence[str], remaining: Bools, least: float) -> list[_ProgramTexts]:
-    """Return programs that write rows no earlier one writes, more of them than their frequency explains."""
+    """Return programs that write rows that no earlier one writes, and more of them than frequencies explain."""
     counts = Counter(keys)
     found: list[_ProgramTexts] = []
     for _ in range(len(made)):
@@ -168,7 +168,7 @@ def _right(written: Sequence[str | None], keys: Sequence[str]) -> Bools:
 
 
 def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: Counter[str]) -> bool:
-    """Return whether a program is right more often than the frequencies of the values that it writes explain."""
+    """Return whether a program is right more often than the frequencies of its texts explain."""
     pairs = [(own, key) for own, key in zip(written, keys, strict=True) if own is not None]
     chances = np.array([(counts[own] - (own == key)) / len(keys) for own, key in pairs])
     right = sum(own == key for own, key in pairs)
@@ -176,7 +176,7 @@ def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: C
 
 
 class _ProgramRates:
-    """The rates at which several programs are right, by which of them write the same, another text, or none."""
+    """The rates at which programs are right, by pattern: which programs write equal texts, other texts, or none."""
 
     def __init__(self, keys: Sequence[str], written: Sequence[Sequence[str | None]]) -> None:
         self.patterns: dict[tuple[int, ...], Counter[int]] = {}
@@ -206,7 +206,7 @@ class _ProgramRates:
 
 
 def _pattern(row: Sequence[str | None]) -> tuple[int, ...]:
-    """Return, for each program, the place of the first that writes an equal text; -1 where it writes nothing."""
+    """Return for each program the index of the first program with an equal text; -1 if it writes none."""
     return tuple(-1 if key is None else row.index(key) for key in row)
 
 

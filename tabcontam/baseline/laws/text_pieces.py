@@ -22,7 +22,7 @@ UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "
 
 
 def plain(cell: str | None) -> str:
-    """Return a cell in lower case with single spaces, cut to its first characters; keys of values ignore case."""
+    """Return a cell in lower case with single spaces, shortened to its first characters. Keys ignore case too."""
     return " ".join((cell or "")[: 2 * LONGEST_PIECE_SOURCE].casefold().split())[:LONGEST_PIECE_SOURCE]
 
 
@@ -40,7 +40,7 @@ FOLDINGS: Mapping[str, Callable[[str], str]] = {
 
 
 def _slices(text: str) -> list[str]:
-    """Return the year, month and day of a run of eight digits, or the parts of a run of six."""
+    """Return the year, month and day in a run of eight digits, or the three parts of a run of six."""
     for run in DIGITS.findall(text):
         if len(run) == 8:
             return [run[:4], run[4:6], run[6:], run[2:4], run[2:]]
@@ -50,7 +50,7 @@ def _slices(text: str) -> list[str]:
 
 
 def _outer(text: str, separator: str) -> list[str]:
-    """Return the text after the first separator and the text before the last one."""
+    """Return the text after the first separator, and the text before the last one."""
     if separator not in text:
         return []
     return [text.split(separator, 1)[1].strip(), text.rsplit(separator, 1)[0].strip()]
@@ -62,7 +62,7 @@ def _initials(text: str) -> list[str]:
 
 
 def _letters(text: str) -> list[str]:
-    """Return how many vowels and how many consonants a text has."""
+    """Return the numbers of vowels and of consonants in a text."""
     vowels = sum(letter in VOWELS for letter in text)
     return [str(vowels), str(sum(map(str.isalpha, text)) - vowels)]
 
@@ -99,7 +99,7 @@ SEPARATED = ("parts", "joined parts", "outer")
 
 @dataclass(frozen=True)
 class PieceRule:
-    """One way to take a piece from the cells of a shown column, which `column` gives by its place."""
+    """One way to cut a piece out of a cell of the shown column with index `column`."""
 
     column: int
     folding: str
@@ -108,17 +108,17 @@ class PieceRule:
     place: int
 
     def piece_of(self, text: str) -> str:
-        """Return the piece of a plain text; empty if it has none."""
+        """Return the piece of a plain text; empty if the text has no such piece."""
         return part_at(CUTS[self.cut](FOLDINGS[self.folding](text), self.separator), self.place)
 
 
 def part_at(parts: Sequence[str], place: int) -> str:
-    """Return the part at this place, counted from the end if negative; empty if there is none."""
+    """Return the part at this index, which counts from the end if negative; empty if there is none."""
     return parts[place] if -len(parts) <= place < len(parts) else ""
 
 
 def pieces(number: int, column: Column, texts: Sequence[str]) -> Iterator[tuple[PieceRule, tuple[str, ...]]]:
-    """Yield all pieces of a column in these texts, the simplest first, each with its value in every text."""
+    """Yield all pieces of a column, the simplest first, each with its value in each of these texts."""
     for piece, values in _pieces(column.numbers is not None, tuple(texts)):
         yield replace(piece, column=number), values
 
