@@ -196,7 +196,7 @@ class StoredTrialIndex:
         return text.endswith(b"\n")
 
     def _bytes_at(self, offset: int, size: int) -> bytes:
-        assert self._file is not None  # without a file no line is read
+        assert self._file is not None  # noqa: S101 - without a file no line is read
         os.lseek(self._file, offset, os.SEEK_SET)
         parts, left = list[bytes](), size
         while left and (part := os.read(self._file, left)):  # the system reads at most 2 GiB at once
