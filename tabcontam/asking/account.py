@@ -171,7 +171,7 @@ class Account:
         return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.with_reference})
 
     def _conceded(self, planned: PlannedResult, trial: Trial) -> Trial:
-        """Return a read trial without those right answers that the reference gave too."""
+        """Return a read trial without the right answers that the reference gave too."""
         return concede(planned.test, [trial], self._of_reference(planned)).weighed[0]
 
     def _result(self, planned: PlannedResult) -> Result:

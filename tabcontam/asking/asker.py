@@ -1,6 +1,6 @@
 """The way from a query to a source's answer: retries, a slot of the limiter, and the request itself.
 
-A query that waits for another try gives its slot back, so that other queries are asked meanwhile.
+A query that waits for another try frees its slot for other queries.
 """
 
 import asyncio
@@ -78,9 +78,8 @@ class Asker:
     ) -> Answer:
         """Return the source's answer, in the state `failed` if every try failed. Raises `StoppedError`.
 
-        `keep` stores the answer before the limiter admits another query, so that an answer survives if the process is
-        killed. `unwanted` is called just before a request is sent. Nothing is sent if it returns True or the asker is
-        stopped.
+        `keep` stores the answer before the slot is freed: if the process is killed later, the answer is not lost.
+        `unwanted` is called just before a request is sent. Nothing is sent if it returns True or the asker is stopped.
         """
         try:
             answer = await self._tried(partial(self._slotted, model, query, keep, unwanted))

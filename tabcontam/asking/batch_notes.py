@@ -45,7 +45,7 @@ class BatchNotes:
         self.path = folder / BATCHES
 
     def open(self, llm: str) -> list[BatchNote]:
-        """Return the batches of an LLM whose answers are not in the folder yet, oldest first."""
+        """Return an LLM's batches, oldest first, without the batches with all their answers in the folder."""
         found: dict[str, BatchNote] = {}
         for line in self._lines():
             mark, what = line.get("mark"), line.get("batch")

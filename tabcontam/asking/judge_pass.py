@@ -119,7 +119,7 @@ class JudgePass:
         return self.session.used().get(self.label) or LlmFacts(spec=self.label)
 
     async def surveyed(self) -> Estimate:
-        """Return the estimate of what is left to ask, or why the judge cannot be reached. Close the judge."""
+        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
         missing = None
         try:
             await self.model.connect()
@@ -130,7 +130,7 @@ class JudgePass:
         return self.estimate(missing)
 
     def estimate(self, missing: str | None = None) -> Estimate:
-        """Return the estimate of what is left to ask. Missing completions count at the longest length that is shown."""
+        """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]

@@ -67,7 +67,7 @@ def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
 
 
 def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
-    """Return the trials. In those with a compared completion, "judged" lists each judge with its word."""
+    """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
     own = list(lines)
     words_of: dict[tuple[str, ...], list[list[str]]] = {}
     for place, compared in compared_in(own).items():

@@ -2,8 +2,8 @@
 
 Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP. The number doubles with every round of
 answers until the server first complains of too many requests. From then on a complaint reduces the number by a tenth.
-The first round without a complaint adds one, the next two, then four. No complaint reduces the number so far that fewer
-requests would be answered per second than of late: else a rate limit would not be used up. After the first complaint,
+The first round without a complaint adds one, the next two, then four. No complaint reduces the number below the
+requests that the recent rate of answers needs: else a rate limit would not be used up. After the first complaint,
 requests are sent evenly over a round (pacing), since a rate limit refuses bursts first. So the number may fall below
 one.
 """
@@ -63,7 +63,7 @@ class Limiter:
         await self._queries.acquire_on_behalf_of(query)
 
     def dismiss(self, query: object) -> None:
-        """Note that this query needs no slot any more, so that another query is admitted."""
+        """Note that this query needs no slot any more. Another query is then admitted."""
         self._queries.release_on_behalf_of(query)
 
     async def take(self, request: object, pause: Pause) -> None:

@@ -1,4 +1,4 @@
-"""Questions that belong to no table, such as those about texts, asked in the way and within the limits of a run."""
+"""Questions that belong to no table, such as questions about texts. They are asked as a run asks its queries."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ class QuestionAsker:
             self.progress.end()
 
     def estimate(self, model: Model, queries: Sequence[Query]) -> Estimate:
-        """Return the estimate of those queries that have no stored answer."""
+        """Return the estimate of the queries that have no stored answer."""
         found, left = self._left(model, queries)
         price = price_for(model, self.prices)
         return estimate(model, price, len(queries), len(found), [same[0] for same in left], None)

@@ -1,4 +1,4 @@
-"""The choice of answers that are asked for again: failed answers, and those that the user wants again."""
+"""The choice of answers that are asked for again: failed answers, and answers that the user wants again."""
 
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)
 
 @dataclass
 class RepeatPolicy:
-    """The choice of queries that a run asks again. With `last_failed`: those without a readable answer in its folder.
+    """The choice of queries that a run asks again. With `last_failed`: queries without a readable answer in its folder.
 
     `unreadable`: the old answers to these queries, as they were read. An old answer without a new one stays.
     """
@@ -20,7 +20,7 @@ class RepeatPolicy:
     unreadable: dict[tuple[ResultKey, str], tuple[PlannedResult, Trial]] = field(default_factory=dict)
 
     def stands(self, trial: Trial) -> bool:
-        """Return whether the answer of a read trial is kept, so that its query is not asked again."""
+        """Return whether the answer of a read trial is kept: then its query is not asked again."""
         if self.options.last_failed:
             return trial.readable and trial.reply.state not in (ReplyState.FAILED, *UNANSWERED)
         again = (ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))

@@ -62,7 +62,7 @@ class StoreFacts(TypedDict):
 def key(
     identity: Mapping[str, str], version: str, form: PromptForm, question: Question, max_tokens: int, repeat: int = 0
 ) -> str:
-    """Return the hash of exactly the facts that determine an answer. Each sample of a prompt has a hash of its own.
+    """Return the hash of exactly the facts that determine an answer. Samples of one prompt have different hashes.
 
     A prompt's hash is still what it was before other kinds of questions were added, so old replies are found.
     """

@@ -14,7 +14,7 @@ class Progress:
     def doing(self, what: str, *, evenly: bool = False) -> AbstractContextManager[Tell]:
         """Show until the context ends that a task runs. The context yields a function that reports its progress.
 
-        `evenly`: all parts of the task take equally long, so that the time left can be estimated.
+        `evenly`: all parts of the task take equally long; the time left can then be estimated.
         """
         return nullcontext(lambda done, of: None)
 

@@ -4,7 +4,7 @@ All queries to an LLM about a dataset stay in one part, in every edition, split,
 because tests of one pool are weighed together, turns go across tests, and a control is built once for a table. With a
 reference, all LLMs on a dataset stay in one part, since the reference's answers affect all of their cells.
 
-A part consists of neighbouring cells of the plan, LLM by LLM, so that a machine opens few LLMs and keeps few tables in
+A part consists of neighbouring cells of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
 memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.
 """
 

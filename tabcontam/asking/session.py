@@ -246,7 +246,7 @@ class Session(Account):
             self._unsettled.add(model.spec)
 
     def _stand_by(self) -> None:
-        """Restore the old answers of those queries that were to be asked again and got no new answer."""
+        """Restore the old answers of queries that were to be asked again and got no new answer."""
         for planned, trial in self._again.unreadable.values():
             if not self._answered(planned, trial.query):
                 self._file(planned, trial)

@@ -105,8 +105,8 @@ class StoredTrialIndex:
     """The newest trial of every query of some results, in the order of the results.
 
     Each trial has the number of its line in the file, from 1, under "line". `asked`: if it gives a result's number of
-    queries, surplus trials of an earlier run are left out. `shown`: a function that turns a result's trials into those
-    that a report shows.
+    queries, surplus trials of an earlier run are left out. `shown`: a function that turns a result's trials into the
+    trials that a report shows.
     """
 
     def __init__(
@@ -279,7 +279,7 @@ class StoredTrialIndex:
 
 
 def _name(line: bytes, start: int) -> bytes:
-    """Return the quoted text whose first letter is at `start`, with both quotes."""
+    """Return the quoted text with its first letter at `start`, and with both quotes."""
     return line[start - 1 : line.find(b'"', start) + 1]
 
 

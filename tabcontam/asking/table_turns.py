@@ -1,7 +1,6 @@
 """Tables that are asked in turns until they are decided. Earlier answers count when their turn comes.
 
-A run that has every answer in a folder or in the store therefore decides after as many queries as one that pays for
-them.
+So a run that has every answer in a folder or in the store decides after as many queries as a run that pays for them.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,7 +60,7 @@ class TableTurns:
 
     @property
     def next(self) -> list[Slot]:
-        """The unanswered queries that must be asked whatever the answers to the others are."""
+        """The unanswered queries that must be asked now, since answers to only some of them cannot decide the table."""
         return [slot for slot in self._needed if not self.has(*slot)]
 
     @property

@@ -106,7 +106,7 @@ class Journal:
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        """Add a line in a single system call if possible, so that an answer is on the disk as soon as it can be."""
+        """Add a line to the file, in a single call of the operating system if possible."""
         text = as_lines([line]).encode("utf-8", "backslashreplace")
         if not self._whole and last_line_is_cut_off(self.path):
             text = b"\n" + text
@@ -195,7 +195,7 @@ def write_question(question: Question, form: PromptForm) -> str | list[dict[str,
     """Return a question as trials.jsonl writes it.
 
     A prompt is written as its rendering in this `form`, endings as the text before them, and a lookup as its texts, one
-    a line. In a lookup for values next to other cells, those cells come first.
+    a line. In a lookup for values next to other cells, the other cells come first.
     """
     match question:
         case Passage():
@@ -348,7 +348,7 @@ def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return all values of those asked features that have few values. Raises ValueError if the field is damaged."""
+    """Return all values of each asked feature that has few values. Raises ValueError if the field is damaged."""
     held = line.get("values") or {}
     if not isinstance(held, Mapping) or not all(
         isinstance(values, list) and all(isinstance(value, str) for value in values) for values in held.values()

@@ -98,7 +98,7 @@ class PreparationQueue:
 
 
 class FindingRegistry:
-    """The findings of the run and its helpers, each of which is made once."""
+    """The findings of the run and its helpers. Each finding is made once."""
 
     backwards = False
 
@@ -137,7 +137,7 @@ class FindingRegistry:
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
-        """End the wait for all findings, or for those of one owner."""
+        """End the wait for all findings, or for the findings of one owner."""
         with self._lock:
             for its_owner, ended in self._findings.values():
                 if owner is None or its_owner is owner:

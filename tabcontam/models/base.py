@@ -204,8 +204,8 @@ def unserved(model: "Model", error: UsageError) -> str:
 class Model(Protocol):
     """One source: an LLM, a control or a corpus. `spec` is its name on the command line.
 
-    `capabilities` are the abilities that tests can ask for. A provider overrides what differs, and those of `generate`,
-    `score` and `search` that its capabilities promise.
+    `capabilities` are the abilities that tests can ask for. A provider overrides what differs. Its capabilities promise
+    some of `generate`, `score` and `search`, which it must override.
     """
 
     spec: str

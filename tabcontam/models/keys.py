@@ -84,7 +84,7 @@ class KeyHolder(Protocol):
 
     @property
     def key_variable(self) -> str:
-        """The variable that holds the key; "" if no key is sent."""
+        """The variable that contains the key; "" if no key is sent."""
         ...
 
     @property
@@ -102,8 +102,8 @@ class KeyRing:
     def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
         """Note which host a model's key goes to. `usual`: the hosts of each variable that belongs to a provider.
 
-        Raises `UsageError`, in one line, if the key would go to two hosts, to a host that is not its provider's, or
-        unencrypted over a network.
+        Raises `UsageError`, in one line, if the key would go to two hosts, to another host than its provider's, or over
+        a network unencrypted.
         """
         variable, host = model.key_variable, model.host
         if not variable or not (model.names_variable or read_variable(variable)):

@@ -62,11 +62,11 @@ def load_prices(path: Path | None = None, *, longest_detail: int = 200) -> Mappi
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of the LLM with this identity; None if it is not known.
 
-    An LLM on this machine, or of a provider without charges, is free unless `prices` has an entry for it, as a server
-    may ask another one for money. Entries are named `provider:model` at a provider's own address, and
-    `provider:model@address` at another server. Services and clouds (azure, bedrock, vertex) also have `service:model`.
-    The model must equal the entry's, since a dated name (gpt-4o-2024-05-13) may cost more than the plain one. Only
-    Google's `models/` before a name is ignored.
+    An LLM on this machine, or of a provider without charges, is free unless `prices` has an entry for it. (A server on
+    this machine may forward requests to a paid API.) Entries are named `provider:model` at a provider's own address,
+    and `provider:model@address` at another server. Services and clouds (azure, bedrock, vertex) also have
+    `service:model`. The model must equal the entry's, since a dated name (gpt-4o-2024-05-13) may cost more than the
+    plain one. Only Google's `models/` before a name is ignored.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     maker = BUILT_IN.get(provider)
@@ -88,7 +88,7 @@ def prompt_bound(
     """Return the most tokens that a prompt of `messages` messages can have, from the bytes of its text in UTF-8.
 
     In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token is at least one
-    byte, so a text has at most as many tokens as bytes. The chat template adds tokens. For a tokenizer that first makes
+    byte. So a text has at most as many tokens as bytes. The chat template adds tokens. For a tokenizer that first makes
     the text longer (T5's), this is no bound.
     """
     return prompt_text_bytes + messages * tokens_per_message + tokens_per_prompt

@@ -44,8 +44,8 @@ class Provider:
     text after the colon and the run's settings. `offer`: returns how it serves an entry of the catalogue. `details`:
     more lines for `list llms -v`. `address`: its maker's address, for which the price table has plain names. `keys`:
     environment variables; the key in the first that is set goes only to the host of `address`. `words`: other words
-    that people write for the name. `log_probabilities`: whether it states those of a given text ("yes", "no"; "" if not
-    known). `seed`: whether it accepts a seed, in the same way. `free`: it costs nothing.
+    that people write for the name. `log_probabilities`: whether it returns log-probabilities of a given text ("yes",
+    "no"; "" if not known). `seed`: whether it accepts a seed, in the same way. `free`: it costs nothing.
     """
 
     name: str

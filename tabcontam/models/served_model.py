@@ -51,7 +51,7 @@ class ServedModel(Model):
 
     @property
     def key_variable(self) -> str:
-        """The environment variable that holds the key, or the first that could, if none does; "" if no key is sent."""
+        """The environment variable with the key, or the first that could, if none does; "" if no key is sent."""
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
 
     def check_at_hand(self) -> None:
@@ -63,7 +63,7 @@ class ServedModel(Model):
         await self.connect()
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may hold the key if the user names none."""
+        """Return the variables that may contain the key if the user names none."""
         return self.keys if own else (OTHER_KEY,)
 
     @property
@@ -116,6 +116,6 @@ class ServedModel(Model):
 
 
 def sum_known_charges(usages: Iterable[Usage | None]) -> Usage | None:
-    """Return the charged tokens of the requests for one reply; of those alone that the server reports."""
+    """Return the sum of the tokens charged for one reply's requests; None if no charge is known."""
     stated = [usage for usage in usages if usage]
     return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None

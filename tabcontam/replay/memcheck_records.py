@@ -1,9 +1,9 @@
 """The answers that the authors of tabmemcheck printed: the number of exact answers, and the calibrated verdicts.
 
-A line has the LLM, the file, the asked feature (null if a whole row was asked), the answer, and the answer's edit
-distance to the file's text. Some lines have the expected row. The prompts are not recorded, so the asked row is mostly
-unknown. An answer of distance 0 equals the file's text, and its values show its row. In other answers only values of
-the expected row count as right.
+A line has the LLM, the file, the asked feature, the answer, and the answer's edit distance to the file's text. The
+feature is null if a whole row was asked. Some lines have the expected row. The prompts are not recorded, so the asked
+row is mostly unknown. An answer of distance 0 equals the file's text, and its values show its row. In other answers
+only values of the expected row count as right.
 """
 
 from collections.abc import Mapping, Sequence

@@ -50,8 +50,7 @@ def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judge
 def judges(found: ReplayOutcome) -> dict[str, Any]:
     """Return the fields of results.json about the judges of recorded completions and their agreement.
 
-    Results of people consist of their judgements. They are left out of the methods, so that people are not counted
-    twice.
+    Results of people consist of their judgements. They are left out of the methods: people would else be counted twice.
     """
     methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
     return judged_by(Judgements(found.judgements), found.compared, methods)

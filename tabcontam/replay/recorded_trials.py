@@ -1,4 +1,4 @@
-"""Recorded answers as trials of tabcontam's tests, so that their results are weighed as those of a run.
+"""Recorded answers as trials of tabcontam's tests, to get results by the rules of a run.
 
 No prompt is recorded. The row of a query is found in the edition on this machine. Answers to tests 1 to 6 are compared
 with their decoys: the same LLM's answers to the same test on other datasets. A word in the dataset's name counts as
@@ -43,7 +43,7 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 @dataclass(frozen=True)
 class RecordedEvidence:
-    """A recorded result: the `test` that weighs its `trials`, the null in words, and the beginning of its sentence.
+    """A recorded result: the `test` that judges its `trials`, the null in words, and the beginning of its sentence.
 
     `notes`: how the published rules read the answers differently, the most important first.
     """

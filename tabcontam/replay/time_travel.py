@@ -214,7 +214,7 @@ class RecordedSetting:
 
     @cached_property
     def apart(self) -> str:
-        """How recorded ROUGE-L values differ from those of the texts by more than rounding; "" if they do not."""
+        """The differences of recorded ROUGE-L values from the texts' that are larger than rounding; "" without any."""
         off = [
             abs(rouge_l(one.expected, completion or "") - recorded)
             for one in self.instances

@@ -3,7 +3,7 @@
 As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): half the price; at most
 100,000 requests and 256 MB a batch. Requests that are not answered within 24 hours expire, and are not charged. The
 results can be fetched for 29 days. A batch cannot carry a name of ours. If its id is lost, it is recognised by its time
-and its number of requests, and, once it has ended, by the names of its requests.
+and its number of requests. Once it has ended, the names of its requests must fit too.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Sequence

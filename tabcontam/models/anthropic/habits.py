@@ -39,7 +39,7 @@ class AnthropicHabits:
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits and the one that a refusal teaches; None if another way of writing would not help."""
+        """Return these habits, and a new habit that a refusal teaches; None if another way of writing would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -100,7 +100,7 @@ class AnthropicHabits:
 
     @property
     def notes(self) -> str:
-        """The consequence for the answers of what is left out of the requests; "" if there is none."""
+        """The consequence for the answers if requests lack some parts; "" if there is none."""
         lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
         return "; ".join(line for holds, line in lines if holds)
 

@@ -2,7 +2,7 @@
 
 Each kind of failure raises the error that `models.base` defines for it. A model may refuse a part of a request, such as
 a temperature or the order not to think. Its description or its first refusal shows that, and the query is sent again
-without the part. The key goes only to Anthropic's own address, or to the one that the user names it for.
+without the part. The key goes only to Anthropic's own address, or to an address that the user names it for.
 """
 
 import asyncio
@@ -204,7 +204,7 @@ class AnthropicModel(ServedModel):
             raise replace(error, text=self._line(error.text), sent=error.sent or paid) from None
 
     def _judge(self, problem: Problem, paid: bool) -> None:
-        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that any request would have."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for a problem of all requests."""
         whom, status = concern(problem), problem.status
         if whom is Concern.PASSING:
             sent = paid or status not in NOT_WORKED_ON

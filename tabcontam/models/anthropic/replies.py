@@ -68,7 +68,7 @@ def read_answer(body: object) -> AnthropicAnswer:
 
 
 def _usage(body: object, written: int | None) -> Usage | None:
-    """Return the charged tokens, with those written to or read from a cache; None if the server states none."""
+    """Return the charged tokens, including tokens of a cache; None if the server states none."""
     read = [tokens_at(body, "usage", name) for name in READ]
     return None if read[0] is None or written is None else Usage(sum(count or 0 for count in read), written)
 

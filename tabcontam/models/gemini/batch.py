@@ -2,8 +2,8 @@
 
 As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; at most 20 MB a batch with its
 requests in it, and no stated number of requests; at a time no more tokens than the key's tier allows. Requests that are
-not answered within 48 hours expire. Replies are read from the JSON itself, since the SDK's types lack a batch's
-progress and failure, and warn about every value that is newer than they are.
+not answered within 48 hours expire. Replies are read from the JSON itself. The SDK's types lack a batch's progress and
+failure, and warn about every value that is newer than the SDK.
 """
 
 import json

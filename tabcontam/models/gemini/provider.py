@@ -2,8 +2,8 @@
 
 Each kind of failure has an error, and nothing is sent again unchanged. A model may refuse a part of a request, such as
 a seed, system text or little thinking. Its first refusal shows that, and the query is sent again without the part. The
-key goes only to Google's own address, or to the one that the user names it for. The environment cannot change the
-address: the SDK alone would follow GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
+key goes only to Google's own address. The environment cannot change the address: the SDK alone would follow
+GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
 """
 
 import asyncio

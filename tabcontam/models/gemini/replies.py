@@ -1,6 +1,6 @@
 """Readers of Gemini's JSON. They check the type of each field.
 
-The SDK's own types would warn on the user's terminal about every value that is newer than they are.
+The SDK's own types would warn on the user's terminal about every value that is newer than the SDK.
 """
 
 import re

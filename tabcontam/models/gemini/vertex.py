@@ -77,7 +77,7 @@ class VertexModel(GeminiModel):
         return {"vertexai": True, "credentials": self._credentials, **self._place}
 
     def _log_in(self) -> None:
-        """Get a first token, so that an invalid login is reported before anything is asked."""
+        """Get a first token, to find an invalid login before anything is asked."""
         from google.auth.exceptions import GoogleAuthError
         from google.auth.transport.requests import Request
 

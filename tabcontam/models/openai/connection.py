@@ -192,7 +192,7 @@ async def read(
 async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
     """Return the body of a raw response. Raises `NoAnswer` or `TransientError`.
 
-    `sdk`: a library whose errors have the names that OpenAI's has.
+    `sdk`: the library that was called; its errors must have the names of OpenAI's errors.
     """
     errors = import_module(sdk)
     try:

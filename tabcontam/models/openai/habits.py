@@ -107,7 +107,7 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits and the one that a refusal teaches; None if another way of writing would not help.
+        """Return these habits, and a new habit that a refusal teaches; None if another way of writing would not help.
 
         `request`: None if a text is scored, as that cannot be made shorter.
         """
@@ -193,7 +193,7 @@ class OpenAIHabits:
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: PromptForm) -> str:
-        """Return the consequence for the answers of what is left out of the requests; "" if there is none."""
+        """Return the consequence for the answers if requests lack some parts; "" if there is none."""
         limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
         lines = (
             ("temperature" in self.refused, NO_TEMPERATURE),
@@ -280,6 +280,6 @@ def may_lack_chat(problem: Problem) -> bool:
 
 
 def may_lack_streams(problem: Problem, *, not_implemented: int = 501) -> bool:
-    """Return whether a request is worth a try without a stream, however the server words its refusal."""
+    """Return whether a refused request is worth a try without a stream, even if the refusal names no stream."""
     of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
     return of_request or problem.status == not_implemented

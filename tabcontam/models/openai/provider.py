@@ -112,7 +112,7 @@ class OpenAIModel(ServedModel):
         self._unlisted = False  # True if no address of this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may hold the key: those of its service, and the variable for a single server."""
+        """Return the variables that may contain the key: its service's, and the variable for a single server."""
         if self._entry is None:
             return super()._usual(own)
         return (*(self.keys if own or self._entry.own_machine else ()), OTHER_KEY)
@@ -287,7 +287,7 @@ class OpenAIModel(ServedModel):
         return body
 
     def _judge(self, problem: Problem) -> None:
-        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that any request would have."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for a problem of all requests."""
         whom, status = concern(problem), problem.status
         page = problem.page and not self._answered
         if page and status not in (*GATEWAYS, *NOT_THERE):  # for the others, the other form may exist
@@ -407,7 +407,7 @@ class OpenAIModel(ServedModel):
 def open_server(
     name: str, address: str | None, settings: ModelSettings, variable: str = "", entry: Service | None = None
 ) -> OpenAIModel:
-    """Return the LLM of this name at an address (None: at OpenAI). `variable` holds the key; "" means the usual one."""
+    """Return the LLM of this name at an address (None: at OpenAI). `variable` has the key; "" means the usual one."""
     return OpenAIModel(
         name, address, settings.form, settings.connections, settings.spec, settings.needs, variable, entry
     )
