@@ -105,7 +105,7 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer | None:
-        """Return the answer as `ask` does; None if nothing is sent. Then free the place of `admitted`."""
+        """Return what `ask` returns, or None if it sends nothing. Then free the limiter's place of `admitted`."""
         try:
             return await self.ask(model, query, keep, unwanted)
         except StoppedError:

@@ -36,7 +36,7 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def charge(self, most: Decimal) -> Charge:
-        """Reserve `most` dollars for a request, once others have ended if need be. Raises `SpentError`."""
+        """Reserve `most` dollars for a request, after waiting for other requests if need be. Raises `SpentError`."""
         while self._open and not self._fits(self._reserved + most) and self._fits(most):
             self._settled.clear()
             await self._settled.wait()

@@ -25,7 +25,7 @@ from tabcontam.verdicts.run_facts import LlmFacts
 
 
 def label(model: Model) -> str:
-    """Return the judge's name in progress and costs: the LLM may be under test too, by its own name."""
+    """Return the judge's name in progress and costs. It is not the `spec`, as the judge may be under test too."""
     return f"judge {model.spec}"
 
 
@@ -157,7 +157,7 @@ class JudgePass:
     def _left(
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
-        """Return the groups of equal pairs that must be asked, and the groups with a stored reply, with it."""
+        """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
         digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()

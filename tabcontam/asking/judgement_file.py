@@ -17,7 +17,7 @@ JUDGEMENTS = "judgements.jsonl"
 
 
 class JudgementJournal(Journal):
-    """The file of a run's judgements. It is read and written in the way of trials.jsonl."""
+    """The file of a run's judgements. It is read and written like trials.jsonl."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -120,7 +120,7 @@ class QuerySheet:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedResult(QuerySheet):
-    """A sheet for one LLM.
+    """A query sheet for one LLM: a cell of the plan.
 
     `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
     asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: the
@@ -184,8 +184,8 @@ class Options:
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all together. `queries`: the most
     queries in each cell; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that can
     ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
-    `temperature`: tests that can weigh several answers ask each query `samples` times at it. `until_decided`: row tests
-    are asked until a table's verdict is reached, without the paper's own queries unless `papers_too` is set.
+    `temperature`: of tests that can weigh several answers; they ask each query `samples` times. `until_decided`: row
+    tests are asked until a table's verdict is reached, without the paper's own queries unless `papers_too` is set.
     `min_power`: a table is dropped once an LLM that remembers this share of its rows would have been detected.
     `connections`: requests at a time; None: as many as the server accepts. `batch`: use the batch API of LLMs that have
     one. `structured`: answers to row tests must fit a JSON schema, if the server enforces it. `most_requests`,
@@ -290,7 +290,7 @@ def plan(
 
 
 def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: Options) -> int:
-    """Return how many subjects share a family's error budget: 1, or with `ALL` all under test that get its tests."""
+    """Return how many subjects share a family's error budget: 1, unless `family_over` names all of them."""
     if options.family_over != ALL:
         return 1
     own = [test for test in tests if test.family is family]
@@ -298,7 +298,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource
 
 
 def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
-    """Return, by index, the version in words of each sheet that has one which some subject can answer."""
+    """Return sheets in words by the index of their original, if there are any and a subject can answer them."""
     found = {}
     for number, sheet in enumerate(sheets):
         test = sheet.test.in_words(options.samples)

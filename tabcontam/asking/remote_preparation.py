@@ -2,8 +2,8 @@
 
 A machine gets as JSON all that a table's preparation needs, makes all findings about the table, and sends them back.
 This machine writes them to its cache, and the run reads them there. The other machine stores nothing. The run waits for
-a table that another machine prepares, as it would not be faster by itself. If the machine is lost, its table is offered
-again.
+a table that another machine prepares, as preparing it here would not be faster. If the machine is lost, its table is
+offered again.
 """
 
 import asyncio

@@ -371,6 +371,6 @@ def shared_query_key(model: Model, query: Query) -> str | None:
 
 
 def same_text(model: Model, table: Table, query: Query) -> str:
-    """Return the key that equal scored texts share if a control is asked about one table; "" for other models."""
+    """Return the key that a control's equal scored texts about one table share; "" for other models and questions."""
     question = query.question
     return f"{id(table)} {question.text}" if model.control and isinstance(question, Passage) else ""

@@ -37,7 +37,7 @@ class RunShard:
 
 
 def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:
-    """Return the cells of one part, in the plan's order. Raises `UsageError` if the plan has too few units."""
+    """Return the cells of one part, in the plan's order. Raises `UsageError` if there are too many parts."""
     together = any(planned.subject.reference for planned in plan)
     units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
     if len(units) < shard.of:

@@ -82,7 +82,7 @@ class Session(Account):
         check_reachable(subjects, self.unreachable)
 
     async def hold(self, asks: bool = True) -> None:
-        """Find out by one request to each server if it enforces a JSON schema, if the user wants structured answers.
+        """If the user wants structured answers, find out by one request to each server if it enforces a schema.
 
         Servers that do not are asked in chat form. If `asks` is False, nothing is sent: a server is assumed to enforce
         it unless a stored answer shows otherwise.
@@ -113,7 +113,7 @@ class Session(Account):
         return self.askers[model.spec]
 
     def recall(self) -> None:
-        """Recall answers from the folder, then from the store. Raises `UsageError` if a batch has others of them."""
+        """Recall answers from the folder, then from the store. Raises `UsageError` if a batch has unanswered queries."""
         for subject in self._reached():
             self._reword(subject)
         self._recall_held(self.plan)
@@ -126,7 +126,7 @@ class Session(Account):
         """Recall the answers to these cells that the folder has."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for planned in plan:
-            for query in planned.written if planned.lacks else planned.queries:  # an earlier run may have had it
+            for query in planned.written if planned.lacks else planned.queries:  # it may have had what it lacks now
                 line = known.get(line_key({**planned.name._asdict(), "query": query.id}))
                 if line is None or not answers(line, query):
                     continue
@@ -317,7 +317,7 @@ class Session(Account):
                 yield Job(model, left)
 
     async def _ask_in_turns(self, subject: RunSource, turns: TableTurns) -> None:
-        """Ask the queries about a table in turns. Queries that no other answer can spare go together."""
+        """Ask the queries about a table in turns. Queries that are needed in any case are asked together."""
         asker, first = self.askers[subject.model.spec], turns.plan[0]
         model, known = subject.model, turns.take(self._taken)
         if known:

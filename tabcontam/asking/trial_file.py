@@ -340,7 +340,7 @@ def _whole(value: object) -> int | None:
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
-    """Return, by feature, the column that contains the answer. Raises ValueError for any other mapping."""
+    """Return, by feature, the column that contains the answer. Raises ValueError if the field is damaged."""
     held = line.get("lies_in") or {}
     if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
         raise ValueError(f"no columns in {held!r}"[:200])
@@ -418,7 +418,7 @@ def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPredicti
 
 
 def answers(line: Line, query: Query) -> bool:
-    """Return whether a line's question is this query's, in any form: the accepted form shows only in answers."""
+    """Return whether a line's question is this query's in any form, as its form is known only after an answer."""
     question = query.question
     return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
 

@@ -62,7 +62,7 @@ class FatalError(Exception):
 
 
 class LackError(Exception):
-    """The error of a source that lacks something that this kind of question needs. It still gets other kinds.
+    """The error of a source that lacks a need of this kind of question. It is still asked other kinds of questions.
 
     `sent`: this question was sent. If False, the source was already known to lack it.
     """
@@ -197,7 +197,7 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
 
 
 def unserved(model: "Model", error: UsageError) -> str:
-    """Return why a model cannot be used, after another way to have it served, if it has one."""
+    """Return why a model cannot be used. The line begins with another way to have it served, if there is one."""
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
@@ -238,7 +238,7 @@ class Model(Protocol):
 
     @property
     def sent_in(self) -> PromptForm:
-        """The form of a prompt for an answer that may have to fit a schema; other prompts are sent in `form`."""
+        """The form of prompts with answers that may have to fit a schema; other prompts are sent in `form`."""
         return PromptForm.STRUCTURED if self.structured else self.form
 
     @property

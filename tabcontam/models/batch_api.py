@@ -91,7 +91,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request, and whether sending it again in today's form may get a better one."""
+        """Return the reply to a request, and whether sending it again, as written now, may get a better one."""
 
     @abstractmethod
     def cancelling(self, batch: str) -> str:

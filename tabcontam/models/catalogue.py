@@ -120,7 +120,7 @@ def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
         return find_entry(spec)
     name, at, _ = model.partition("@http")
     entries = load_catalogue().values()
-    if provider in load_services():  # its names are the catalogue's for it, or those of repositories
+    if provider in load_services():  # a service uses its own names, or names of repositories
         found = (entry for entry in entries if name in (entry.at(provider), entry.hf))
         return next(found, None)
     if provider == "gguf":

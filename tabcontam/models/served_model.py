@@ -51,7 +51,7 @@ class ServedModel(Model):
 
     @property
     def key_variable(self) -> str:
-        """The environment variable with the key, or the first that could, if none does; "" if no key is sent."""
+        """The environment variable with the key; if none has it, the first possible one; "" if no key is sent."""
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
 
     def check_at_hand(self) -> None:

@@ -42,7 +42,7 @@ class Service:
 
     @property
     def own_machine(self) -> bool:
-        """Return whether users run it on their own machines. Its address is then only usual, its key the user's."""
+        """Return whether users run it on their own machines. They then choose its address and its key."""
         return is_loopback(self.address)
 
 
@@ -53,7 +53,7 @@ def load_services() -> Mapping[str, Service]:
 
 
 def service_at(address: str) -> Service | None:
-    """Return the service at an address's host; None if there is none. Servers of the users' own have no host."""
+    """Return the service at an address's host; None if there is none, or if users run the service themselves."""
     host = host_of(address)
     return next((one for one in load_services().values() if not one.own_machine and one.host == host), None)
 

@@ -36,7 +36,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     """
     groups = by_result(records)
     results = [published_result(group, dictionary) for group in groups]
-    judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # this has only a score
+    judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
     asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
     firsts = [group[0] for group in groups]
     facts = known_tests()

@@ -28,7 +28,7 @@ def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
-    """Return each answer, then each result, that the published algorithms decide unlike its record, and why."""
+    """Return the differences: first answers, then results, that the published algorithms decide unlike the record."""
     answers: list[RecordedDifference] = []
     of_results: list[RecordedDifference] = []
     for group in by_result(records):
@@ -126,7 +126,7 @@ def _differing(
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
-    """Return why a record's decision differs: another rule that the authors used at another date and that gives it."""
+    """Return the group and explanation of a differing record: another rule that the authors used at another date."""
     if record.values is not None:
         shown = {name: record.values[name] or "nan" for name in record.asked}
         if not ours and all(value in _line(record) for value in shown.values()):

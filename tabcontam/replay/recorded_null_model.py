@@ -30,7 +30,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NumberedColumn:
-    """A column in numbers. `codes`: for each row the index of its value in `values`; None there is a missing cell.
+    """A column in numbers. `values`: its distinct values, None for missing. `codes`: each row's index in `values`.
 
     `numbers`: in standard deviations if the column is numeric, else the codes.
     """

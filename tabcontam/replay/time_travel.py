@@ -252,7 +252,7 @@ def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: fl
 
 
 def _by_paper(single_result: Result) -> Result:
-    """Return a result with its published verdict."""
+    """Return a result under the published rules: with the published verdict, and without q-values."""
     return replace(single_result, verdict=single_result.paper_verdict, reason=None, q_value=None, q_without=None)
 
 

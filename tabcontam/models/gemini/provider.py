@@ -309,7 +309,7 @@ class GeminiModel(ServedModel):
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
     def failed(self, error: Exception, usages: Sequence[Usage | None] = ()) -> Reply:
-        """Return the failed reply to a request. Raises `TransientError` or `FatalError` if others would fail too."""
+        """Return the failed reply to a request. Raises `TransientError` or `FatalError` for other kinds of failure."""
         if isinstance(error, UsageError):  # without a key or the SDK
             raise FatalError(str(error)) from None
         from google.genai.errors import APIError

@@ -124,7 +124,7 @@ class OpenAIHabits:
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
 
     def whole(self) -> "OpenAIHabits":
-        """Return these habits, and the one not to ask for streams."""
+        """Return these habits, and the new habit of not asking for streams."""
         return replace(self, refused=self.refused | {STREAM})
 
     @property
