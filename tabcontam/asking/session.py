@@ -113,7 +113,7 @@ class Session(Account):
         return self.askers[model.spec]
 
     def recall(self) -> None:
-        """Recall answers from the folder, then from the store. Raises `UsageError` if a batch has unanswered queries."""
+        """Recall answers from the folder, then from the store. Raises `UsageError` if a batch has unasked queries."""
         for subject in self._reached():
             self._reword(subject)
         self._recall_held(self.plan)

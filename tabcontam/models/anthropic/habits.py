@@ -39,7 +39,7 @@ class AnthropicHabits:
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits, and a new habit that a refusal teaches; None if another way of writing would not help."""
+        """Return these habits with what a refusal teaches; None if another way of writing would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):

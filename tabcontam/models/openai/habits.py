@@ -107,7 +107,7 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits, and a new habit that a refusal teaches; None if another way of writing would not help.
+        """Return these habits with what a refusal teaches; None if another way of writing would not help.
 
         `request`: None if a text is scored, as that cannot be made shorter.
         """
