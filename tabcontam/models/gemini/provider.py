@@ -146,7 +146,7 @@ class GeminiModel(ServedModel):
         return self.habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body from a batch, and whether the thinking used up its token limit."""
+        """Return the reply in a body from a batch, and whether a second try may get a better one."""
         try:
             answer = read_answer(body)
         except ValueError as error:
