@@ -23,7 +23,7 @@ SPARED = "not asked: the earlier row tests decided the table"
 
 
 class Account:
-    """A session's account of itself: its results, judged from the answers so far, its requests and its costs."""
+    """A session's results, judged from the answers so far, with its requests and its costs."""
 
     plan: Sequence[PlannedResult]
     options: Options
@@ -39,7 +39,7 @@ class Account:
     _turns: Mapping[ResultKey, TableTurns]
 
     def results(self) -> list[Result]:
-        """Return the result of every cell but the reference's, judged from the answers."""
+        """Return the result of every cell except the reference's cells, judged from the answers so far."""
         results = [
             replace(
                 self._result(planned),
@@ -53,7 +53,7 @@ class Account:
         return conclude(results, self.options.rules, self.options.alpha, over=self.options.family_over)
 
     def failures(self) -> str | None:
-        """Return why every request to the LLMs under test failed; None if one of their replies came through."""
+        """Return why every request to the LLMs under test failed; None if at least one got a reply."""
         under_test = {planned.name: planned for planned in self.plan if planned.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
         if any(reply.state is not ReplyState.FAILED for reply in replies):
@@ -68,7 +68,7 @@ class Account:
         return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
-        """Return each LLM's requests, repeated requests and dollars, and the reason if it ended early."""
+        """Return, for each LLM, its requests, repeated requests and dollars, and the reason if it ended early."""
         return {
             llm: LlmFacts(
                 spec=llm,
@@ -81,7 +81,7 @@ class Account:
         }
 
     def unread(self) -> list[str]:
-        """Return a line for each corpus that was not read in full, or not as it stands, with the reason."""
+        """Return a line for each corpus that has unread or damaged parts, with the reason."""
         lines_of: dict[str, dict[str, None]] = {}
         for planned in self.plan:
             model, trials = planned.subject.model, self.trials.get(planned.name, {})
@@ -92,7 +92,7 @@ class Account:
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
-        """Return a line for each LLM whose server refused a part of the requests: what follows for its answers."""
+        """Return, for each LLM with a server that refuses parts of requests, a line on what follows for its answers."""
         lines_of: dict[str, dict[str, None]] = {}
         for planned in self.plan:
             replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
@@ -105,7 +105,7 @@ class Account:
         return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sampled(self) -> list[str]:
-        """Return a line for each control and large table of which it read only a sample of the rows."""
+        """Return a line for each control that read only a sample of a large table's rows."""
         lines = []
         for plan in grouped(self.plan, lambda planned: (planned.subject.model.spec, id(planned.table))).values():
             if any(self.trials.get(planned.name) for planned in plan):
@@ -114,7 +114,7 @@ class Account:
         return [visible(f"{spec} {read}", line=True) for spec, read in lines if read]
 
     def durations(self) -> list[Duration]:
-        """Return how long the answers of each cell took, in seconds, added up; stored answers took none."""
+        """Return the seconds that the answers of each cell took in total. Stored answers took no time."""
         return [
             Duration(**planned.name._asdict(), seconds=round(self.seconds[planned.name], 3))
             for planned in self.plan
@@ -122,19 +122,19 @@ class Account:
         ]
 
     def limit(self) -> str | None:
-        """Return the user's limit that the run stopped at, if it did."""
+        """Return the user's limit that ended the run; None if no limit did."""
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
     def _exposure(self, planned: PlannedResult) -> float | None:
-        """Return how many copies of a row of the cell's table its subject has read, on average; None if unknown."""
+        """Return how many copies of a row of the cell's table its model has read, on average; None if unknown."""
         copies = self._copies_of(planned)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
-        """Return how many copies its subject has read of the rows of a query; None unless it is one number for all.
+        """Return how many copies of the query's rows the cell's model has read; None if the rows differ in that number.
 
-        A decoy asks about no row of the table, so it has None.
+        A decoy asks about no row of the table, so its number is None.
         """
         copies = self._copies_of(planned)
         rows = query.rows if query.row is None else (query.row,)
@@ -142,7 +142,7 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
-        """Return how many copies the subject has read of each row of the cell's table."""
+        """Return how many copies of each row of the cell's table its model has read."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
@@ -150,20 +150,20 @@ class Account:
         return self._copies[known]
 
     def _ended(self, llm: str) -> str:
-        """Return why an LLM was asked nothing more, if its server or the user's limit ended it."""
+        """Return why the server or the user's limit ended the questions to an LLM; "" if neither did."""
         return self.askers[llm].ended if llm in self.askers else ""
 
     def _turns_of(self, planned: PlannedResult) -> TableTurns | None:
-        """Return the turns of a cell's table, if the cell is asked in turns."""
+        """Return the turns of a cell's table; None if the cell is not asked in turns."""
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
     def _spared(self, planned: PlannedResult) -> int:
-        """Return how many queries of a cell are not asked, since its table was decided before their turn."""
+        """Return how many queries of a cell are not asked because earlier tests have decided its table."""
         turns = self._turns.get(planned.name.of_table) if planned.deferred else None
         return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
     def _of_reference(self, planned: PlannedResult) -> Reference | None:
-        """Return the reference with its answers to a cell's queries; None if they do not count for the test."""
+        """Return the reference with its answers to a cell's queries; None if the test ignores references."""
         if not self.references or not asked_of_reference(planned.test):
             return None
         first, *further = self.references
@@ -171,7 +171,7 @@ class Account:
         return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.with_reference})
 
     def _conceded(self, planned: PlannedResult, trial: Trial) -> Trial:
-        """Return a read trial without the part that the reference answered, too."""
+        """Return a read trial without the right answers that the reference gave too."""
         return concede(planned.test, [trial], self._of_reference(planned)).weighed[0]
 
     def _result(self, planned: PlannedResult) -> Result:

@@ -1,6 +1,6 @@
-"""The way from a query to a source's answer: first retries, then the limiter, then the wire.
+"""The way from a query to a source's answer: retries, a slot of the limiter, and the request itself.
 
-A query gives its slot back while it waits for another try, so that others are asked meanwhile.
+A query that waits for another try frees its slot for other queries.
 """
 
 import asyncio
@@ -23,21 +23,22 @@ from tabcontam.models.base import PAGE, FatalError, LackError, Model, ModelReque
 from tabcontam.models.prices import Price
 
 TRIES = 10
-MOST_BACKOFF = 60.0  # seconds, if the server asks for none
+MOST_BACKOFF = 60.0  # seconds; the longest wait before a retry if the server states no wait
 NOTHING = Decimal(0)
-MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
-DEAD = 3  # queries given up in a row, after which a server counts as gone
+MOST_WAIT = 600.0  # seconds; if a server asks for a longer wait, it is asked nothing more in this run
+DEAD = 3  # queries in a row that used up their tries, after which the LLM is asked nothing more
 
 
 class StoppedError(Exception):
-    """The signal that nothing more is to be asked; the query was not sent."""
+    """The error that is raised in place of sending a query, because nothing more is to be asked."""
 
 
 @dataclass
 class Asker:
-    """An asker of one LLM, which counts requests and dollars. `ended` is why nothing more is asked, once that is so.
+    """An asker of one LLM, which counts its requests and dollars.
 
-    `spent` means that the user's limit ended it.
+    `ended` is the reason why this LLM is asked nothing more; "" while it is asked. `spent` means that the user's limit
+    ended it.
     """
 
     llm: str
@@ -53,20 +54,20 @@ class Asker:
     dollars: Decimal = NOTHING
     _answers: int = 0
     _given_up: int = 0
-    _first: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the query that is asked before any answer came
+    _first: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the first query until its answer comes
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def stopped(self) -> bool:
-        """Return whether nothing more is to be sent."""
+        """Return whether this LLM is sent nothing more."""
         return self._stopped.is_set()
 
     def stop(self) -> None:
-        """Send nothing more; queries that wait for another try give up."""
+        """Send nothing more. Queries that wait for another try give up."""
         self._stopped.set()
 
     def end(self, line: str) -> None:
-        """Ask nothing more of this LLM, for this reason."""
+        """Ask nothing more of this LLM, and note the reason `line`."""
         if not self.ended:
             self.ended = line
             self.progress.ended(self.llm, line)
@@ -75,10 +76,10 @@ class Asker:
     async def ask(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool] = lambda: False
     ) -> Answer:
-        """Return the source's answer, `failed` if every try was in vain. Raises `StoppedError` if nothing is sent.
+        """Return the source's answer, in the state `failed` if every try failed. Raises `StoppedError`.
 
-        `keep` writes the answer down before the request's connection takes another query: if the process is killed, no
-        answer that had come is lost. `unwanted` is called just before a request is sent.
+        `keep` stores the answer before the slot is freed: if the process is killed later, the answer is not lost.
+        `unwanted` is called just before a request is sent. Nothing is sent if it returns True or the asker is stopped.
         """
         try:
             answer = await self._tried(partial(self._slotted, model, query, keep, unwanted))
@@ -104,7 +105,7 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer | None:
-        """Ask as `ask` does, on behalf of what the limiter admitted; return None if nothing is sent."""
+        """Return what `ask` returns, or None if it sends nothing. Then free the limiter's place of `admitted`."""
         try:
             return await self.ask(model, query, keep, unwanted)
         except StoppedError:
@@ -113,12 +114,11 @@ class Asker:
             self.limiter.dismiss(admitted)
 
     async def _tried(self, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Ask again after failures that may pass. A rate limit uses up no try while other queries are answered.
+        """Return the first answer, after retries. A rate limit uses up no try while other queries get answers.
 
-        Tenacity does not fit here: its functions for stopping and waiting would share this loop's state, in twice the
-        lines.
+        Tenacity does not fit: its functions for stopping and waiting would have to share this loop's state.
         """
-        jitter = 0.1  # of the wait that a server asks for, so that not all come back at once
+        jitter = 0.1  # share of the wait that a server asks for, added at random
         used, before, answers = 0, 0, self._answers
         while True:
             try:
@@ -135,7 +135,7 @@ class Asker:
             before += 1
 
     async def _slotted(self, model: Model, *asked: Any) -> Answer:
-        """Ask once a slot is free; until a model that learns from its first answer has it, other queries wait."""
+        """Ask once a slot is free. If the model learns from its first answer, all other queries wait for it."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:
@@ -159,7 +159,7 @@ class Asker:
     async def _send(self, model: Model, query: Query) -> Answer:
         question = query.question
         charge = await self.budget.charge(self._most(model, question, query.max_tokens))
-        if self.stopped:  # while it waited for what the others leave
+        if self.stopped:  # it may have stopped while this query waited for money
             self.budget.take_back(charge)
             raise StoppedError
 
@@ -167,7 +167,7 @@ class Asker:
             self.budget.add(charge, self._most(model, question, query.max_tokens))
 
         began = self.clock()
-        spent: Decimal | None = None  # a request of unknown cost counts at the most that it can cost
+        spent: Decimal | None = None  # while None, the request counts at the most that it can cost
         try:
             answer = await model.answer(ModelRequest(question, query.max_tokens, again, model.structured))
             spent = self._spent(answer, charge)
@@ -180,9 +180,9 @@ class Asker:
             spent = charge.before
             self.requests -= isinstance(error, LackError) and not error.sent
             raise
-        except SpentError:  # of a further request; those before it were sent
+        except SpentError:  # a further request for this query did not fit the budget; the earlier ones were sent
             raise
-        except Exception as error:  # a provider of any make
+        except Exception as error:  # a provider may raise any error
             why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
             answer = without_answer(question, ReplyState.FAILED, why)
         finally:
@@ -194,25 +194,25 @@ class Asker:
         return replace(answer, seconds=self.clock() - began)
 
     def _most(self, model: Model, question: Question, max_tokens: int) -> Decimal:
-        """Return the most that a request can cost."""
+        """Return the most dollars that a request can cost."""
         thought = model.allowance if isinstance(question, Prompt) else 0
         most = max(max_tokens, model.least) + thought
         return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
-        """Return what an answer cost: by the server's counts, else the most it could. A refused request is free."""
+        """Return what an answer cost, by the server's counts; without counts 0 if it failed, else the most."""
         if self.price and answer.usage:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
         return charge.before if answer.state is ReplyState.FAILED else charge.reserved
 
     async def pause(self, seconds: float) -> None:
-        """Wait for some seconds. Raises `StoppedError` if everything stops before."""
+        """Wait for some seconds. Raises `StoppedError` if the asker is stopped meanwhile."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), seconds)
             raise StoppedError
 
     def _gave_up(self, error: TransientError, query: Query) -> Answer:
-        """Return the failed answer to a query whose tries are used up; end the LLM if several in a row were."""
+        """Return the failed answer to a query whose tries are used up. End the LLM if its server seems to be gone."""
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
             self.end(f"{error}; the server asks to wait {error.wait:.0f} s: then run the same command again")
@@ -224,5 +224,5 @@ class Asker:
 
 
 def backoff(before: int) -> float:
-    """Return the seconds to wait before another try, if the server asks for none: longer after each try."""
+    """Return random seconds to wait after `before` tries. Their upper bound doubles with each try."""
     return uniform(0, min(MOST_BACKOFF, 2**before))

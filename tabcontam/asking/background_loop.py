@@ -1,4 +1,4 @@
-"""Background work that has an event loop and a thread of its own."""
+"""Background work in its own event loop and its own thread."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
-    """Start the work; yield its outcome, and its task, which can be ended from here. The context waits for its end."""
+    """Start `work`; yield its outcome, and its task, which can be cancelled. The context waits for its end."""
     under_way: Future[asyncio.Task[None]] = Future()
 
     async def begin() -> None:
@@ -19,5 +19,5 @@ def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future
         await task
 
     with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors use this thread's context
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # the new thread copies this thread's context
         yield done, under_way.result()

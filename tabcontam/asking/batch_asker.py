@@ -1,7 +1,7 @@
-"""One LLM's queries in batches: put together, sent, watched, and found again by a run that is started again.
+"""One LLM's queries in batches, which are written, sent and watched. A later run finds them again.
 
-The first query is asked at once: if the model refuses a part of it, that shows in its answer, and not in a batch a day
-later. A reply from a batch equals any other reply, under the same key, at the price of a batch.
+The first query is asked at once: if the model refuses a part of it, its answer shows that now, and not a batch a day
+later. A reply from a batch equals any other reply and is stored under the same key; it costs the price of a batch.
 """
 
 import time
@@ -30,17 +30,17 @@ from tabcontam.models.prices import Price
 from tabcontam.models.served_model import sum_known_charges
 
 FIRST_LOOK = 2.0  # seconds until a batch is looked at again
-LAST_LOOK = 120.0  # seconds between two looks, once it has been under way for long
-FULL = "429"  # the provider holds as many of this user's requests as it allows
+LAST_LOOK = 120.0  # seconds; the longest time between two looks
+FULL = "429"  # the error kind of a provider that has as many requests of this user as it allows
 
 Done = TypeVar("Done")
 
 
 @dataclass(eq=False)
 class RunningBatch:
-    """A batch at its provider, with its still unanswered queries, by name, and its share of the budget.
+    """A batch at its provider, with its unanswered queries by the names of their requests, and its share of the budget.
 
-    `spent` is the cost of its answers, as far as they were read.
+    `spent` is the cost in dollars of the answers that were read so far.
     """
 
     noted: BatchNote
@@ -52,9 +52,10 @@ class RunningBatch:
 
 @dataclass
 class BatchAsker:
-    """An asker of one LLM in batches. `ask_now` asks one query at once, `take` stores an answer, in the journal too.
+    """An asker of one LLM in batches.
 
-    `left` are the batches that go on at the provider after it was stopped.
+    `ask_now` asks one query at once. `take` stores an answer, in the journal too. `left` are the batches that are still
+    at the provider.
     """
 
     model: Model
@@ -67,11 +68,11 @@ class BatchAsker:
     clock: Callable[[], float] = time.time
     left: list[RunningBatch] = field(default_factory=list)
     _piloted: bool = False
-    _most: int = 0  # requests of a batch, if the provider was found to take few
-    _used: dict[str, Usage | None] = field(default_factory=dict)  # by requests sent before, to be sent again
+    _most: int = 0  # requests of a batch; smaller than the provider's limit after it refused a larger batch
+    _used: dict[str, Usage | None] = field(default_factory=dict)  # tokens used by the first try of requests to repeat
 
     async def ask(self, jobs: Sequence[Job]) -> None:
-        """Get an answer to each query, or leave a batch that goes on without this run. Raises nothing."""
+        """Get an answer to each query, or leave its batch at the provider for a later run. Raises nothing."""
         self._most = self.batches.most_requests
         waiting = deque((job, False) for job in jobs)
         with suppress(StoppedError):
@@ -84,7 +85,7 @@ class BatchAsker:
                     waiting.extend(await self._collected(ended))
 
     async def _find(self, waiting: deque[tuple[Job, bool]]) -> None:
-        """Take up the batches that an earlier run left, and remove their queries from those that wait."""
+        """Take up the batches that an earlier run left, and remove their queries from `waiting`."""
         for noted in self.notes.open(self.model.spec):
             if not self.model.settled:
                 self.model.settle(noted.sent.form)
@@ -92,7 +93,7 @@ class BatchAsker:
             named = {self._name(job, noted.sent.form): job for job, _ in waiting}
             jobs = {name: job for name, job in named.items() if name in names}
             if not jobs:
-                continue  # its answers came otherwise
+                continue  # its queries were answered in another way
             if not noted.id:
                 found = await self._tried(partial(self._found, noted))
                 if not found:  # it was never sent
@@ -108,7 +109,7 @@ class BatchAsker:
             waiting.extend(rest)
 
     async def _submit(self, waiting: deque[tuple[Job, bool]]) -> None:
-        """Send the waiting queries in batches, as far as the user's limit and the provider allow."""
+        """Send the queries of `waiting` in batches, until the user's limit or the provider allows no more."""
         await self._pilot(waiting)
         tries = 0
         while waiting and not (self.left and self._most < self.batches.most_requests):
@@ -141,9 +142,9 @@ class BatchAsker:
             self._submitted(under_way.noted)
             self.left.append(under_way)
 
-    # pilots: queries that are asked at once, if need be, until one of them has a reply
+    # pilots: the most queries that are asked at once; the first reply ends this
     async def _pilot(self, waiting: deque[tuple[Job, bool]], *, pilots: int = 3) -> None:
-        """Ask the first query at once, so that batches are written as this model takes them."""
+        """Ask the first query at once, to learn which parts of a request this model accepts."""
         for _ in range(pilots):
             if self._piloted or not waiting:
                 return
@@ -154,9 +155,9 @@ class BatchAsker:
         self._piloted = True
 
     async def _packed(self, waiting: deque[tuple[Job, bool]]) -> tuple[RunningBatch, list[bytes]] | None:
-        """Return the next batch with its lines, taken from those that wait; None if the limit allows no request now.
+        """Return the next batch with its lines, taken from `waiting`; None if the user's limit allows no request now.
 
-        Either all or none of a batch's requests were sent before.
+        A batch contains either only requests that were sent before or only new ones.
         """
         sent, again, budget = self.batches.sent, waiting[0][1], self.asker.budget
         jobs: dict[str, Job] = {}
@@ -194,7 +195,7 @@ class BatchAsker:
         return RunningBatch(noted, jobs, charge), lines
 
     def _submission(self, noted: BatchNote, lines: Sequence[bytes]) -> Callable[[], Awaitable[str]]:
-        """Return a function that sends a batch, and after a failure first looks whether the batch got there."""
+        """Return a function that sends a batch. After a failure it first asks the provider if the batch arrived."""
         tried = False
 
         async def submit() -> str:
@@ -203,7 +204,7 @@ class BatchAsker:
             tried = True
             try:
                 return found or await self.batches.submit(lines, noted.mark)
-            except FatalError:  # the provider states that it did not take it
+            except FatalError:  # the provider states that it refused the batch
                 self._settled(noted)
                 raise
 
@@ -213,14 +214,14 @@ class BatchAsker:
         return await self.batches.find(noted.mark, noted.since, noted.names)
 
     def _undo(self, under_way: RunningBatch, waiting: deque[tuple[Job, bool]]) -> None:
-        """Put back the requests that the provider did not take."""
+        """Put back into `waiting` the requests that the provider refused."""
         self.asker.budget.take_back(under_way.charge)
         self._settled(under_way.noted)
         waiting.extendleft((job, under_way.noted.again) for job in reversed(under_way.jobs.values()))
 
     async def _ended(self) -> list[RunningBatch]:
-        """Return the batches that have ended, once one has; look more and more seldom."""
-        slower = 1.5  # each wait is so many times the one before
+        """Return the batches that have ended, as soon as one has. The time between two looks grows."""
+        slower = 1.5  # factor from each wait to the next
         wait = FIRST_LOOK
         while True:
             for each in self.left:
@@ -234,14 +235,14 @@ class BatchAsker:
             wait = min(wait * slower, LAST_LOOK)
 
     async def _collected(self, ended: RunningBatch) -> list[tuple[Job, bool]]:
-        """Take the answers that an ended batch holds; return the requests that are to be sent again."""
+        """Store the answers of an ended batch; return its requests that must be sent again."""
         noted, standing, again = ended.noted, ended.standing, list[tuple[Job, bool]]()
         fewer = len(ended.jobs) // 2 if standing.crowded else 0
 
         async def read() -> None:
             async for result in self.batches.results(noted.id):
                 job = ended.jobs.get(result.name)
-                if job is None:  # it is of no request of this run, or came twice
+                if job is None:  # the result belongs to no request of this run, or came twice
                     continue
                 reply, may_better = self.batches.read(result, self._request(job), noted.sent)
                 del ended.jobs[result.name]
@@ -273,15 +274,15 @@ class BatchAsker:
 
     def _take(self, job: Job, reply: Reply) -> None:
         self.take(job, reply)
-        if self.journal.unsaved:  # the disk is full: the provider keeps what is not taken
+        if self.journal.unsaved:  # the disk is full: answers that are not stored stay at the provider
             raise StoppedError
 
     async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str = "") -> Done:
-        """Do an action, again after failures that may pass; after others nothing more is asked of this LLM.
+        """Return the action's result, after retries. Any lasting failure ends the questions to this LLM.
 
-        Raises `StoppedError`, and `TransientError` of the kind `lets_pass`.
+        Raises `StoppedError` after a lasting failure, and at once any `TransientError` of the kind `lets_pass`.
         """
-        patient_tries = 60  # in place of `TRIES` while a batch is under way: half an hour and more
+        patient_tries = 60  # in place of `TRIES` while a batch is under way: half an hour or more
         tries = 0
         while True:
             try:
@@ -308,7 +309,7 @@ class BatchAsker:
         raise StoppedError
 
     def _submitted(self, noted: BatchNote) -> None:
-        with suppress(OSError):  # the next run can do without this note, and the one below: it then asks the provider
+        with suppress(OSError):  # without this note, or the one below, the next run asks the provider
             self.notes.submitted(noted.mark, noted.id)
 
     def _settled(self, noted: BatchNote) -> None:
@@ -328,7 +329,7 @@ class BatchAsker:
         return self._price.cost(read, written + allowance) if self._price else NOTHING
 
     def _cost(self, job: Job, reply: Reply, noted: BatchNote) -> Decimal:
-        """Return what a reply cost: by the provider's counts, else the most it could. A refused request is free."""
+        """Return what a reply cost, by the provider's counts; without counts 0 if it failed, else the most."""
         if self._price and reply.usage:
             return self._price.cost(reply.usage.prompt, reply.usage.written)
         return NOTHING if reply.state is ReplyState.FAILED else self._most_dollars(job, noted.sent.allowance)
@@ -339,14 +340,14 @@ class BatchAsker:
 
 
 def in_words(planned: PlannedResult) -> bool:
-    """Return whether a cell's queries are prompts, which go into batches; texts to be scored do not."""
+    """Return whether a cell's queries are prompts. Prompts go into batches; texts to be scored do not."""
     return bool(planned.queries) and isinstance(planned.queries[0].question, Prompt)
 
 
 def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[str, object]]) -> None:
-    """Raise `UsageError` if a query to ask an LLM now is in a batch already, and would be paid for twice.
+    """Raise `UsageError` if a query that is to be asked now is already in a batch, and would be paid for twice.
 
-    `pending` has, by LLM, the queries to ask, under the names of their requests.
+    `pending`: for each LLM the queries to ask, by the names of their requests.
     """
     asked = {name for names in pending[llm] for name in names.split()}
     for noted in notes.open(llm):
@@ -359,7 +360,7 @@ def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[s
 
 
 def going_on(asking: Iterable[BatchAsker]) -> list[str]:
-    """Return a line for each batch that goes on at its provider: which, how far, and how it can be cancelled."""
+    """Return a line for each batch that is still at its provider: its id, its progress, and the way to cancel it."""
     lines = []
     for each in asking:
         for one in each.left:

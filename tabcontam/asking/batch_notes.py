@@ -1,7 +1,8 @@
-"""`batches.jsonl` in a run's folder: notes on each batch, so that none is sent twice and none is lost.
+"""`batches.jsonl` in a run's folder: notes on each batch, so that no batch is sent twice or lost.
 
-A line notes what is about to be sent, the next the id that the provider gave it, the last that its answers are in the
-folder. Each is on the disk before the run goes on. A batch without an id may have been sent or not: its mark shows.
+A batch has three lines: before it is sent; when the provider has given it an id; when its answers are in the folder.
+Each line is on the disk before the run goes on. A batch without an id may have been sent or not: the provider knows it
+by its mark.
 """
 
 import json
@@ -22,10 +23,10 @@ INTENDED, SUBMITTED, SETTLED = "intended", "submitted", "settled"
 
 @dataclass(frozen=True)
 class BatchNote:
-    """A batch: the mark it is sent under, its LLM, when it was sent and how its requests are written.
+    """A batch: the mark that it is sent under, its LLM, when it was sent, and how its requests are written.
 
-    `names` are the keys under which the replies to its requests are stored. `again` means that all of them were sent
-    before, and are not sent a third time. `id` is the provider's; "" if it is not known.
+    `since`: seconds since 1970. `names`: the keys under which its replies are stored. `again`: all its requests were
+    sent once before, and are not sent a third time. `id`: the provider's id; "" if it is not known.
     """
 
     mark: str
@@ -38,13 +39,13 @@ class BatchNote:
 
 
 class BatchNotes:
-    """The notes on batches in a run's folder. They hold no prompt, no answer and no key."""
+    """The notes on batches in a run's folder. They contain no prompt, no answer and no API key."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / BATCHES
 
     def open(self, llm: str) -> list[BatchNote]:
-        """Return the batches of an LLM whose answers are not in the folder yet, oldest first."""
+        """Return an LLM's batches, oldest first, without the batches with all their answers in the folder."""
         found: dict[str, BatchNote] = {}
         for line in self._lines():
             mark, what = line.get("mark"), line.get("batch")
@@ -59,17 +60,17 @@ class BatchNotes:
         return [noted for noted in found.values() if noted.llm == llm]
 
     def intend(self, noted: BatchNote) -> None:
-        """Note a batch that is about to be sent. Raises OSError; then it must not be sent."""
+        """Note a batch that is about to be sent. Raises OSError; the batch must not be sent then."""
         facts = asdict(noted)
         del facts["id"]
         self._add({"batch": INTENDED, **facts})
 
     def submitted(self, mark: str, batch: str) -> None:
-        """Note the id of a batch. Raises OSError; then the mark is enough to find it."""
+        """Note the id of a batch. Raises OSError; a later run can then find the batch by its mark."""
         self._add({"batch": SUBMITTED, "mark": mark, "id": batch})
 
     def settled(self, mark: str) -> None:
-        """Note that a batch holds nothing more to fetch. Raises OSError; then it is looked at once more."""
+        """Note that all answers of a batch are in the folder. Raises OSError; a later run then looks once more."""
         self._add({"batch": SETTLED, "mark": mark})
 
     def _lines(self) -> Iterator[Mapping[str, Any]]:
@@ -77,7 +78,7 @@ class BatchNotes:
             return
         with self.path.open(encoding="utf-8", errors="replace") as file:
             for text in file:
-                with suppress(ValueError, RecursionError):  # cut off by a crash
+                with suppress(ValueError, RecursionError):  # a crash cut the line off
                     if isinstance(line := json.loads(text), dict):
                         yield line
 
@@ -92,7 +93,7 @@ class BatchNotes:
 
 
 def on_disk(path: Path) -> bool:
-    """Return whether all that was written to a file is on the disk now."""
+    """Return whether everything that was written to a file is on the disk now."""
     try:
         with path.open("ab") as file:
             os.fsync(file.fileno())
@@ -102,7 +103,7 @@ def on_disk(path: Path) -> bool:
 
 
 def _to_disk(folder: Path) -> None:
-    """Put a folder's list of files on the disk, if the system can do that."""
+    """Write a folder's list of files to the disk, if the system can do that."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

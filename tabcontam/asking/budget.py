@@ -1,7 +1,8 @@
-"""The limits of a run: requests and US dollars, over all its LLMs together, never exceeded.
+"""The limits of a run: requests and US dollars, for all its LLMs together. They are never exceeded.
 
-A request is counted before it is sent, at the most that it can cost; its real cost replaces that when the reply reports
-it. While other requests are under way, one that does not fit waits for what they leave.
+A request is counted before it is sent, at the most dollars that it can cost. Once its reply reports the real cost, that
+cost replaces the estimate. A request that does not fit waits while other requests are under way, as they may cost less
+than was reserved.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from tabcontam.models.base import SpentError
 class Charge:
     """The share of the budget of one query or one batch: `requests` sent, and the dollars `reserved` for them.
 
-    `before` are those of all requests but the last.
+    `before`: the dollars reserved for all these requests except the last.
     """
 
     requests: int = 0
@@ -24,7 +25,7 @@ class Charge:
 
 
 class Budget:
-    """Requests sent and dollars spent so far, against the limits that the user sets; None allows any."""
+    """Requests sent and dollars spent so far, and the user's limits on both; a limit of None allows any number."""
 
     def __init__(self, requests: int | None = None, dollars: Decimal | None = None) -> None:
         self.requests = 0
@@ -35,28 +36,28 @@ class Budget:
         self._settled = asyncio.Event()
 
     async def charge(self, most: Decimal) -> Charge:
-        """Make room for a request that costs `most` dollars at most. Raises `SpentError` if there is none."""
+        """Reserve `most` dollars for a request, after waiting for other requests if need be. Raises `SpentError`."""
         while self._open and not self._fits(self._reserved + most) and self._fits(most):
             self._settled.clear()
             await self._settled.wait()
         return self.charge_now(most)
 
     def charge_now(self, most: Decimal) -> Charge:
-        """Make room for a request without waiting for what others leave. Raises `SpentError` if there is none."""
+        """Reserve `most` dollars for a request without waiting. Raises `SpentError` if the limits do not allow it."""
         charge = Charge()
         self.add(charge, most)
         self._open.append(charge)
         return charge
 
     def take_up(self, requests: int, most: Decimal) -> Charge:
-        """Count requests that were sent by an earlier run, and are paid for whatever the limits are now."""
+        """Count requests that an earlier run sent. They are paid for, whatever the limits are now."""
         charge = Charge(requests, most)
         self.requests += requests
         self._open.append(charge)
         return charge
 
     def add(self, charge: Charge, most: Decimal) -> None:
-        """Add one more request for this query, or to this batch. Raises `SpentError`."""
+        """Reserve `most` dollars for one more request of this charge. Raises `SpentError` if they do not fit."""
         if self._most_requests is not None and self.requests >= self._most_requests:
             raise SpentError(f"--max-requests {self._most_requests} is reached")
         if not self._fits(self._reserved + most):
@@ -70,7 +71,7 @@ class Budget:
         charge.reserved += most
 
     def settle(self, charge: Charge, spent: Decimal) -> None:
-        """Note that a charge's requests cost so many dollars."""
+        """Note that the requests of a charge cost `spent` dollars."""
         self._open.remove(charge)
         self.dollars += spent
         self._settled.set()

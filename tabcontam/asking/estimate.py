@@ -1,4 +1,4 @@
-"""An estimate of the queries left for an LLM and of their highest cost, before anything is sent."""
+"""An estimate of an LLM's unanswered queries and of their highest cost, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,12 +16,13 @@ from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 @dataclass(frozen=True)
 class Estimate:
-    """Upper bounds for one LLM: no tokenizer makes more tokens of the prompts, and the server allows no longer answers.
+    """Upper bounds on the requests, tokens and dollars of one LLM's unanswered queries.
 
-    `thinking_tokens` are those that a model that reasons may write on top. Requests that are sent again after a fault
-    are not included. `dollars` is None if no price is known. `missing` is why the LLM cannot be reached, if so; then
-    its answers in the store are unknown. `batched` means that prompts go into batches, but for the first; `is_corpus`
-    that it is a corpus, whose `requests` are lookups.
+    No tokenizer makes more tokens of the prompts, and the server allows no longer answers. `thinking_tokens`: tokens
+    that a model that reasons may write in addition. Repeats of failed requests are not included. `dollars` is None if
+    no price is known. `missing`: why the LLM cannot be reached, else None; its stored answers are unknown then.
+    `batched`: all prompts except the first go into batches. `is_corpus`: the source is a corpus, and `requests` counts
+    lookups.
     """
 
     llm: str
@@ -38,23 +39,23 @@ class Estimate:
 
 
 def tokens_read(model: Model, question: Question) -> int:
-    """Return the most tokens that a question can be, in the form that this model is sent; a lookup has none."""
+    """Return the most tokens that a question can have in the form that this model is sent; a lookup has 0."""
     if isinstance(question, Lookup):
         return 0
     written = write_question(question, model.sent_in)
     texts = [written] if isinstance(written, str) else [message["content"] for message in written]
-    if isinstance(question, Endings):  # each may be sent as a text of its own
+    if isinstance(question, Endings):  # each ending may be sent in a text of its own
         texts = [question.beginning + ending for ending in question.endings]
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
 
 
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
-    """Return what an LLM costs by these prices; None if it is unknown. Searching documents is free."""
+    """Return the price of a model by these `prices`; None if it is unknown. A corpus is free."""
     if model.is_corpus:
         return FREE
     if model.identity is None:
         return None if isinstance(model, MissingModel) else FREE
-    if model.written_at:  # a price may be named by the address as it is written
+    if model.written_at:  # `prices` may name the address as the user wrote it
         typed = price_of({**model.identity, "address": model.written_at}, False, prices)
         if typed is not None:
             return typed
@@ -62,7 +63,7 @@ def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
 
 
 def may_think(model: Model) -> bool:
-    """Return whether a model may think before it answers; only the catalogue can rule that out."""
+    """Return whether a model may think before it answers. It may, unless the catalogue says that it does not reason."""
     if model.identity is None:
         return False
     entry = find_entry(model.identity["model"].removeprefix("models/"))
@@ -78,9 +79,10 @@ def estimate(
     missing: str | None,
     batch: bool = False,
 ) -> Estimate:
-    """Return the bounds over the queries that are left. A model that thinks may get a prompt again, with more room.
+    """Return the bounds for the queries `left`. A model that thinks may get each prompt twice.
 
-    With `batch` prompts go into batches if the model has them, but for the first, which is asked at once.
+    With `batch`, prompts go into batches if the model has batches. The first prompt is asked at once, at the full
+    price.
     """
     thinks, batched = may_think(model), batch and model.batches is not None
     requests = prompts = answers = thinking = 0
@@ -97,7 +99,7 @@ def estimate(
         if price and half and isinstance(question, Prompt):
             saved = price.cost(read, written + allowance) - half.cost(read, written + allowance)
             spared, dearest = spared + saved, max(dearest, saved)
-    # The dearest may be the one that is asked at once.
+    # Any prompt may be the one at the full price: the estimate assumes the dearest.
     dollars = price.cost(prompts, answers + thinking) - spared + dearest if price else None
     tokens = (prompts, answers, thinking)
     return Estimate(model.spec, planned, answered, requests, *tokens, dollars, missing, batched, model.is_corpus)

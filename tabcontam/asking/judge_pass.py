@@ -1,4 +1,4 @@
-"""The second pass of a run with `--judge`: an LLM is asked which completions match, once they are there."""
+"""The second pass of a run with `--judge`: an LLM says which completions match, once they are there."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -25,13 +25,13 @@ from tabcontam.verdicts.run_facts import LlmFacts
 
 
 def label(model: Model) -> str:
-    """Return the judge's name among the LLMs under test, of which it may be one."""
+    """Return the judge's name in progress and costs. It is not the `spec`, as the judge may be under test too."""
     return f"judge {model.spec}"
 
 
 @dataclass(frozen=True)
 class JudgePair:
-    """A completion, or a made pair, that the judge is asked about."""
+    """A completion, or a made pair of texts, that the judge is asked about."""
 
     place: ResultKey
     compared: CompletionPair
@@ -44,7 +44,7 @@ class JudgePair:
         return judge_query(self.compared)
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
-        """Return the judgement in a reply; one that is no label, or none at all, has no word."""
+        """Return the judgement in a reply. Its word is None if the reply contains no label, or more than one."""
         likeness = read_judge(reply)
         word = likeness if self.made else counted_label(self.compared, likeness)
         detail = reply.detail or ("" if reply.state is ReplyState.OK else reply.state.value)
@@ -65,7 +65,7 @@ class JudgePair:
 
 
 class JudgePass:
-    """A judge of the completions of a session. `ask` may be stopped with the session."""
+    """A judge of the completions of a session. If the session is stopped, `ask` stops too."""
 
     def __init__(self, model: Model, session: Session, folder: Path) -> None:
         self.model, self.session = model, session
@@ -77,7 +77,7 @@ class JudgePass:
         self._judgements: list[Judgement] = []
 
     async def connect(self) -> None:
-        """Reach the judge. Raises `UsageError`, which states that the judge cannot be reached."""
+        """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
             await self.model.connect()
         except UsageError as error:
@@ -88,7 +88,7 @@ class JudgePass:
         await self.model.close()
 
     async def ask(self) -> None:
-        """Ask about every completion without a word of this judge, and every made pair; equal pairs once."""
+        """Ask about every completion and made pair that this judge has not judged. Equal pairs are asked once."""
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
         self._before, self._judgements = set(held), []
         pairs = list(self._pairs())
@@ -100,7 +100,7 @@ class JudgePass:
         price = price_for(self.model, session.prices)
         limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
         asker = Asker(self.label, limiter, session.budget, price, progress)
-        session.askers[self.label] = asker  # which Ctrl-C stops, and whose limit is the run's
+        session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:
             async with asyncio.TaskGroup() as under_way:
                 for same in left:
@@ -119,7 +119,7 @@ class JudgePass:
         return self.session.used().get(self.label) or LlmFacts(spec=self.label)
 
     async def surveyed(self) -> Estimate:
-        """Return the most that is left to ask, after reaching the judge, or why it cannot be reached; close it."""
+        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
         missing = None
         try:
             await self.model.connect()
@@ -130,7 +130,7 @@ class JudgePass:
         return self.estimate(missing)
 
     def estimate(self, missing: str | None = None) -> Estimate:
-        """Return the most that is left to ask; a completion still to come counts at the longest shown length."""
+        """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]
@@ -138,7 +138,7 @@ class JudgePass:
         return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
 
     def _pairs(self) -> Iterator[JudgePair]:
-        """Yield the made pairs of every table, and the completions that are there."""
+        """Yield the made pairs of every table, and the completions that the session has."""
         for place, plan in grouped(self.plan, lambda planned: planned.name._replace(llm="")).items():
             for made in made_pairs(_unasked(plan[0], plan[0].queries)):
                 yield JudgePair(place, made.compared, made.word, made.begging)
@@ -147,7 +147,7 @@ class JudgePass:
             yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
 
     def _to_come(self) -> Iterator[JudgePair]:
-        """Yield the completions that are not there yet, each as long as one can be that is shown."""
+        """Yield a pair for each missing completion, as long as the longest text that is shown to the judge."""
         for planned in self.plan:
             trials = self.session.trials.get(planned.name, {})
             left = [query for query in planned.queries if query.id not in trials]
@@ -157,8 +157,8 @@ class JudgePass:
     def _left(
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
-        """Return the pairs to ask, equal ones together, and the pairs whose replies are stored, with these."""
-        digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
+        """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
+        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
@@ -175,7 +175,7 @@ class JudgePass:
         return list(asked.values()), stored
 
     def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
-        """Keep a reply, in the store and for every pair that it judges."""
+        """Store a reply, and note its judgement of each pair in `same`."""
         self.session.store.keep(self.model, same[0].query, self.label, reply, self._unsettled)
         if isinstance(reply, Reply):
             self._note(same, reply)
@@ -183,7 +183,7 @@ class JudgePass:
             self.session.progress.answered(self.label, reply)
 
     def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
-        """Write down the judgements; if that fails, nothing more is asked."""
+        """Write the reply's judgements to the folder. If that fails, stop the session."""
         found = [pair.judged(self.model, reply) for pair in same]
         self._judgements += found
         try:
@@ -195,5 +195,5 @@ class JudgePass:
 
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
-    """Return the comparisons of a cell's queries before there are answers."""
+    """Return the comparisons of a cell's queries, with empty completions."""
     return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

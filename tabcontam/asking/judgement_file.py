@@ -1,4 +1,4 @@
-"""`judgements.jsonl` in a run's folder: a line a judgement, appended as each is made."""
+"""`judgements.jsonl` in a run's folder: one judgement a line, appended as soon as it is made."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ JUDGEMENTS = "judgements.jsonl"
 
 
 class JudgementJournal(Journal):
-    """The file of a run's judgements; it is read and written as trials.jsonl is."""
+    """The file of a run's judgements. It is read and written like trials.jsonl."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -29,11 +29,11 @@ class JudgementJournal(Journal):
             yield number, one.line()
 
     def judgements(self) -> Judgements:
-        """Return the judgements in the file; a line that a crash cut off, or that is no judgement, is skipped."""
+        """Return the judgements in the file. Lines that contain no judgement, or only a part of one, are skipped."""
         return Judgements(one for _, one in self._found())
 
     def note(self, one: Judgement) -> None:
-        """Add a judgement; the operating system has it when this returns. Raises OSError, and keeps the line."""
+        """Add a judgement, which the operating system has when this returns. Raises OSError, and keeps the line."""
         self.append(one.line())
 
     def _found(self) -> Iterator[tuple[int, Judgement]]:
@@ -48,14 +48,14 @@ class JudgementJournal(Journal):
 
 
 def judgements_in(folder: Path) -> Judgements:
-    """Return the judgements of a run's folder; none if it has no such file."""
+    """Return the judgements in a run's folder; empty if it has no such file."""
     return JudgementJournal(folder).judgements()
 
 
 def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
-    """Return a run's completions that judges and people may be shown, by cell, from its trials.
+    """Return, by result, the completions of a run that judges and people may be shown.
 
-    The answers are read as they were when their line was written.
+    `lines`: the run's trials. Their answers are not read anew.
     """
     known = by_id()
     judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
@@ -67,7 +67,7 @@ def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
 
 
 def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
-    """Return the trials; those of compared completions have under "judged" each judge with its word."""
+    """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
     own = list(lines)
     words_of: dict[tuple[str, ...], list[list[str]]] = {}
     for place, compared in compared_in(own).items():
@@ -86,5 +86,4 @@ def _read(line: Line) -> Trial:
 
 
 def judgement_lines(judgements: Iterable[Judgement]) -> list[Line]:
-    """Return the judgements as lines of the file."""
     return [one.line() for one in judgements]

@@ -1,10 +1,11 @@
-"""The number of requests that one LLM is sent at a time: as many as its server takes.
+"""The number of requests that one LLM is sent at a time: as many as its server accepts.
 
-Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP: the number doubles with every round of
-answers until the server first complains of too many; then a complaint takes a tenth, and a round without one adds one,
-the next two, then four. A complaint never takes so much that the server would have less to do than it did in the last
-seconds, and a little more: else a rate limit would not be used up. From the first complaint on requests are sent evenly
-over a round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
+Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP. The number doubles with every round of
+answers until the server first complains of too many requests. From then on a complaint reduces the number by a tenth.
+The first round without a complaint adds one, the next two, then four. No complaint reduces the number below the
+requests that the recent rate of answers needs: else a rate limit would not be used up. After the first complaint,
+requests are sent evenly over a round (pacing), since a rate limit refuses bursts first. So the number may fall below
+one.
 """
 
 import asyncio
@@ -22,14 +23,14 @@ Pause = Callable[[float], Awaitable[None]]
 
 START = 16
 CEILING = 256
-ROUND = 0.25  # seconds, at least, between two looks at how it goes
-MORE = 32  # queries that may wait besides those under way
-SLOW = 30.0  # seconds: if answers take longer, and several times as long as the fastest, they wait in a queue
+ROUND = 0.25  # seconds; the shortest round
+MORE = 32  # queries that may wait, in addition to those under way
+SLOW = 30.0  # seconds; answers that take longer, and `QUEUED` times as long as the fastest, wait in the server's queue
 QUEUED = 4
 
 
 class Limiter:
-    """Slots for requests. At every change `tell` gets their number before, the number now, and why it shrank."""
+    """Slots for requests. `tell` gets each change: the number before, the number now, and why it shrank."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class Limiter:
         self._ceiling = ceiling
         self._tell = tell
         self._clock = clock
-        self._step = float(start)  # what a round adds
+        self._step = float(start)  # requests that a round adds
         self._paced = False
         self._changed = self._full = clock()
         self._shrunk = self._changed - ROUND
@@ -58,15 +59,15 @@ class Limiter:
         return int(self._slots.total_tokens)
 
     async def admit(self, query: object) -> None:
-        """Wait until one more query may be taken up; it may then wait for a slot, or between its tries."""
+        """Wait until one more query is admitted. An admitted query may wait for a slot or for another try."""
         await self._queries.acquire_on_behalf_of(query)
 
     def dismiss(self, query: object) -> None:
-        """Note that this query needs no slot any more, so that another may be taken up."""
+        """Note that this query needs no slot any more. Another query is then admitted."""
         self._queries.release_on_behalf_of(query)
 
     async def take(self, request: object, pause: Pause) -> None:
-        """Wait until it is this request's turn and a slot is free. `pause` waits for some seconds."""
+        """Wait until it is this request's turn and a slot is free. `pause` is called to wait for some seconds."""
         if self._paced:
             await self._await_turn(pause)
         if self._slots.available_tokens < 1:
@@ -74,7 +75,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait in line. Only the first in it has a time to be sent: those after it go by the pace of that moment."""
+        """Wait in line. Only the first request has a fixed time; the next gets its time when it is first."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:
@@ -89,8 +90,8 @@ class Limiter:
         self._slots.release_on_behalf_of(request)
 
     def answered(self, began: float) -> None:
-        """Note an answer to a request sent at this time. If all slots were in use, the server may take more."""
-        tick = 1e-6  # seconds: by a coarse clock a quick answer took none
+        """Note an answer to a request that was sent at `began`. If all slots were in use, the number may grow."""
+        tick = 1e-6  # seconds; by a coarse clock a quick answer would take 0
         smoothing = 0.1
         now = self._clock()
         took = max(now - began, tick)
@@ -106,9 +107,12 @@ class Limiter:
         answers = self._exact * (round_ / self._latency if self._paced else 1)
         self._set(self._exact + self._step / answers, "")
 
-    # pressure: of the rate that the server was found to take
+    # pressure: a complaint leaves room for this multiple of the recent answers per second
     def crowded(self, began: float, kind: str, *, shrink: float = 0.9, pressure: float = 1.2) -> None:
-        """Note that the server has too much to do. The number shrinks once a round: older requests show nothing new."""
+        """Note that the server complained of too many requests. The number shrinks at most once a round.
+
+        A complaint about a request that was sent before the last reduction shows nothing new.
+        """
         self._paced = True
         now = self._clock()
         if began >= self._shrunk and now - self._shrunk >= min(self._latency or ROUND, ROUND):
@@ -117,8 +121,8 @@ class Limiter:
             self._step = min(1.0, self._exact / 10)
 
     def _rate(self) -> float:
-        """Return the answers per second, of late."""
-        window_seconds = 2.0  # seconds over which answers are counted, or two rounds if these are longer
+        """Return the recent number of answers per second."""
+        window_seconds = 2.0  # seconds in which answers are counted; two rounds if these take longer
         now, window = self._clock(), max(window_seconds, 2 * self._latency)
         while self._answers and self._answers[0] < now - window:
             self._answers.popleft()
@@ -134,13 +138,16 @@ class Limiter:
 
 
 class Limiters:
-    """The limiters of a session: one for each model at each address, however often it is named."""
+    """The limiters of a session: one for each model at each address, even if it has several names."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[str, str], ...], Limiter] = {}
 
     def of(self, model: Model, connections: int | None, tell: Callable[[str, int, int, str], None]) -> Limiter:
-        """Return a model's limiter, for `connections` requests; None to find out. `tell` gets each change."""
+        """Return a model's limiter for `connections` requests at a time; None: as many as the server accepts.
+
+        `tell` gets each change of the number.
+        """
         identity = model.identity or {"spec": model.spec}
         who = tuple(sorted(identity.items()))
         if who not in self._known:

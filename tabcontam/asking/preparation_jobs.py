@@ -1,4 +1,4 @@
-"""A job: all that a process needs to prepare a table, as JSON, and the work on it."""
+"""A job: everything that a process needs to prepare a table, as JSON, and the work on it."""
 
 import json
 import platform
@@ -22,7 +22,7 @@ from tabcontam.version import __version__
 
 
 def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], seed: int) -> bytes:
-    """Return a job for these tests of a table; without `table` it is about the table of the job before."""
+    """Return a job for these tests of a table. If `table` is None, the job is about the table of the job before it."""
     job: dict[str, Any] = {"serializer": as_facts(serializer), "tests": [test.id for test in tests], "seed": seed}
     job["made_with"] = made_with()
     if table:
@@ -31,13 +31,13 @@ def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], s
 
 
 def fill_cache(job: Mapping[str, Any], table: Table) -> None:
-    """Write the queries of a job's tests about its table, only to fill the cache."""
+    """Write the queries of a job's tests about its table, only to fill the cache with the facts they need."""
     for test in job["tests"]:
         sheet_of(by_id()[test], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
 
 
 def made_with() -> dict[str, str]:
-    """Return the facts besides the table that findings may depend on: versions of libraries, kind of processor."""
+    """Return what findings may depend on in addition to the table: versions of libraries, kind of processor."""
     return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
 
 
@@ -50,7 +50,7 @@ def _facts_of(table: Table) -> dict[str, Any]:
 
 
 def _whole_facts(whole: WholeTableFacts) -> dict[str, Any]:
-    """Return the known facts about all rows of a large file, in a form that JSON can hold."""
+    """Return the facts about all rows of a large file, in a form that JSON allows."""
     facts = {field.name: getattr(whole, field.name) for field in fields(whole) if field.init}
     bloom = b64encode(whole.bloom).decode()
     facts |= {"adjoining": [one.facts() for one in whole.adjoining], "bloom": bloom}
@@ -58,7 +58,7 @@ def _whole_facts(whole: WholeTableFacts) -> dict[str, Any]:
 
 
 def _whole(facts: Mapping[str, Any]) -> WholeTableFacts:
-    """Return the `WholeTableFacts` that `_whole_facts` took apart."""
+    """Return the `WholeTableFacts` from the form that `_whole_facts` gives them."""
     distinct = {name: tuple(values) for name, values in facts["distinct"].items()}
     found = {"places": tuple(facts["places"]), "distinct": distinct, "bloom": b64decode(facts["bloom"])}
     found |= {name: tuple(map(tuple, facts[name])) for name in ("resembling", "key_rows")}
@@ -67,7 +67,7 @@ def _whole(facts: Mapping[str, Any]) -> WholeTableFacts:
 
 
 def table_from(facts: Mapping[str, Any]) -> Table:
-    """Return the table that `job_of` took apart."""
+    """Return the table from the form that `job_of` gives it."""
     whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
     whole["rows"] = tuple(map(tuple, facts["rows"]))
     whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])

@@ -1,9 +1,9 @@
 """New tables of a plan, prepared by other processors while this one writes the plan.
 
-Findings about a table that take seconds are cached in the user's folder. So a process that writes the table's queries
-and throws them away saves the run the time: the run reads the cache. The run begins with the first test of the first
-table and a process with the last of the last; each finding is made by the first that needs it, until they meet. If a
-process fails, less is cached, and the run makes the finding itself.
+Findings about a table that take seconds are cached in the user's folder. A helper process writes the table's queries
+and throws them away: the run then reads the findings from the cache. The run begins with the first test of the first
+table, the helper processes with the last test of the last table. Whichever needs a finding first makes it. If a process
+fails, the run makes its findings itself.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-SMALL = 100  # rows of a single new table up to which a process would start too late to help
+SMALL = 100  # rows of a single new table up to which a process starts too late to help
 
 START = code_to_run("tabcontam.asking.preparing")
-BEGIN, END, DONE = "begin", "end", "done"  # how a process's lines begin: asks to begin, has ended, all is done
+BEGIN, END, DONE = "begin", "end", "done"  # a process asks to begin a finding, ended a finding, is done
 
 
 @contextmanager
@@ -45,9 +45,9 @@ def prepare_in_background(
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
-    Yields a function to call before the queries of a test about a table are written: no process begins those written
-    before it any more. `check` is called before each finding of the run, and may end the plan. Other `machines`, if
-    there are some, prepare whole tables.
+    Yields a function to call before the run writes a test's queries about a table: no process begins that test
+    afterwards. `check` is called before each finding of the run; an error that it raises ends the plan. Other
+    `machines`, if given, prepare whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
     left, found = PreparationQueue(new, own), FindingRegistry(check)
@@ -62,7 +62,7 @@ def prepare_in_background(
                 table, test = taken
                 send(process, job_of(None if table is known else table, serializer, [test], options.seed))
                 if not _served(process, found):
-                    return  # it died: the run makes the findings that it did not make
+                    return  # the process died: the run makes the missing findings
                 known = table
 
     pool = ThreadPoolExecutor(max(1, workers))
@@ -90,17 +90,17 @@ def prepare_in_background(
 
 
 class _FindingClient:
-    """A process's side: it asks the run before it makes a finding."""
+    """A helper process's side of the work: it asks the run before it makes a finding."""
 
     backwards = True
 
     def begin(self, name: str) -> bool:
-        """Ask whether to make a finding, and wait for the answer."""
+        """Return whether this process may make a finding, once the run has answered."""
         _tell(BEGIN, name)
         return json.loads(sys.stdin.buffer.readline()) is True
 
     def end(self, name: str) -> None:
-        """Report that a finding is made."""
+        """Report to the run that a finding is made."""
         _tell(END, name)
 
 
@@ -114,7 +114,7 @@ def _cancel(task: "asyncio.Task[None]") -> None:
 
 
 def _served(process: "subprocess.Popen[bytes]", found: FindingRegistry) -> bool:
-    """Answer a process until it is done with its job; return False if it died before."""
+    """Answer a process until its job is done; return False if it died before."""
     try:
         for line in process.stdout or ():
             what, name = json.loads(line)
@@ -134,12 +134,12 @@ def _process() -> "subprocess.Popen[bytes]":
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
-    """Return whether computing the facts that the queries of these tests need from these tables takes seconds."""
+    """Return whether preparing these tables for these tests takes seconds."""
     return _long(_new(tables, tests))
 
 
 def fitted(tests: Sequence[Test]) -> list[Test]:
-    """Return the tests that need findings about a table."""
+    """Return the tests that need cached findings about a table."""
     return [test for test in tests if test.row_test or test.family is Family.SCORE]
 
 
@@ -148,12 +148,12 @@ def _long(new: Sequence[Table]) -> bool:
 
 
 def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
-    """Return the tables that need findings."""
+    """Return the tables that no run has prepared; none if no test needs findings."""
     return [table for table in tables if _nothing_cached(table)] if fitted(tests) else []
 
 
 def _nothing_cached(table: Table) -> bool:
-    """Return whether nothing is cached for a table yet, although its facts can be cached."""
+    """Return whether nothing is cached for a table yet, and its cache folder can be made."""
     folder = folder_of(table)
     if folder is None or folder.is_dir() or is_shipped(table):
         return False
@@ -165,8 +165,8 @@ def _nothing_cached(table: Table) -> bool:
 
 
 def main() -> None:
-    """For each job in a line of standard input, write the queries of its tests, only to fill the cache."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
+    """Read jobs from standard input, one a line, and fill the cache with the findings that they need."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C the run ends this process
     gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
     with share_findings(_FindingClient()):
@@ -175,7 +175,7 @@ def main() -> None:
             if "table" in job:
                 table = table_from(job["table"])
                 if folder := folder_of(table):
-                    folder.mkdir(parents=True, exist_ok=True)  # also if nothing is cached for it: it is prepared once
+                    folder.mkdir(parents=True, exist_ok=True)  # marks the table as prepared, even if nothing is cached
             if table is not None:
                 fill_cache(job, table)
             _tell(DONE)

@@ -45,16 +45,16 @@ IN_WORDS = {
 
 
 def in_words(capabilities: frozenset[Capability]) -> str | None:
-    """Return these capabilities as a phrase; None if there is none."""
+    """Return what these capabilities are called in messages, as a phrase; None if there are none."""
     return phrase([words for capability, words in IN_WORDS.items() if capability in capabilities]) or None
 
 
 @dataclass(frozen=True)
 class RunSource:
-    """A source of the run; `joined` means that it is a control next to the LLMs under test.
+    """A source of the run. `joined`: it is a control that runs next to the LLMs under test.
 
-    The `reference` is not under test either: if it gives an answer, too, that answer is no sign that rows were seen. A
-    `further` reference is compared with memory's share alone.
+    `reference`: it is not under test, and an answer that it gives too is no sign that the LLM has read the rows.
+    `further`: it is a reference that only memory's share is compared with.
     """
 
     model: Model
@@ -64,18 +64,18 @@ class RunSource:
 
     @property
     def tested(self) -> bool:
-        """Return whether it is an LLM under test, or a corpus that was named."""
+        """Return whether it is under test: an LLM or corpus that the user named, and no reference."""
         return not self.joined and not self.reference
 
     @property
     def sequential(self) -> bool:
-        """Return whether it may be asked only until a table is decided: not a control, the reference or a corpus."""
+        """Return whether it may be asked only until a table is decided: an LLM under test that is no control."""
         return self.tested and not self.model.control and not self.model.is_corpus
 
     def takes(self, test: Test) -> bool:
-        """Return whether it gets a test: only sources with documents get a search, and a corpus gets no other test.
+        """Return whether it gets a test: searches go only to sources with documents, and a corpus gets only searches.
 
-        If it lacks another need of a test, the test is skipped for it.
+        A test that needs something else that it lacks is still planned for it, and skipped.
         """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have
@@ -83,7 +83,10 @@ class RunSource:
 
 
 def check_reachable(subjects: Sequence[RunSource], lacking: Mapping[str, str]) -> None:
-    """Raise `UsageError` if every LLM under test, or the reference, lacks something. `lacking` goes by `spec`."""
+    """Raise `UsageError` if no LLM under test can be reached, or a reference cannot.
+
+    `lacking`: by `spec`, why an LLM cannot be reached.
+    """
     for subject in subjects:
         if subject.reference and (line := lacking.get(subject.model.spec)):
             raise UsageError(f"{option_name('reference')}: {line}")
@@ -97,7 +100,7 @@ def check_reachable(subjects: Sequence[RunSource], lacking: Mapping[str, str]) -
 class QuerySheet:
     """The queries of a test about a table, equal for every LLM, or the reason why there are none.
 
-    `beyond` is how many more the test has that are not asked because they are not the paper's own.
+    `beyond`: how many queries of the test are not asked because they are not the paper's own.
     """
 
     test: Test
@@ -109,7 +112,7 @@ class QuerySheet:
     prompts: PromptSet = field(default_factory=default_prompts)
 
     def named(self, llm: str) -> ResultKey:
-        """Return the name that distinguishes an LLM's cell from the others of the run."""
+        """Return the key of an LLM's cell with this sheet, which no other cell of the run has."""
         table = self.table
         written, worded = self.serializer.name, self.prompts.name
         return ResultKey(llm, table.name, table.edition, written, self.test.id, worded, table.split)
@@ -117,13 +120,13 @@ class QuerySheet:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedResult(QuerySheet):
-    """A sheet for one LLM.
+    """A query sheet for one LLM: a cell of the plan.
 
-    `uninformative` is the reason if the queries cannot tell memory from prediction at `level`: then none is asked.
-    `table_level` is the p-value at which a table is surely contaminated, whatever others show. A `sequential`
-    cell is asked in turns with the other tests of its table that are bet on, until these have decided it; a `deferred`
-    cell is asked after them, and only if they have not. `otherwise` is asked in its place if the LLM turns out to give
-    no log-probabilities.
+    `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
+    asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: the
+    cell is asked in turns with the other tests of its table that are bet on, until they have decided the table.
+    `deferred`: the cell is asked after these tests, and only if they have not decided the table. `otherwise`: the cell
+    that takes this one's place if the LLM turns out to give no log-probabilities.
     """
 
     subject: RunSource
@@ -136,17 +139,17 @@ class PlannedResult(QuerySheet):
 
     @cached_property
     def name(self) -> ResultKey:
-        """The name that distinguishes this cell from the others of the run."""
+        """The key of this cell, which no other cell of the run has."""
         return self.named(self.subject.model.spec)
 
     @property
     def lacks(self) -> str | None:
-        """The needs of the test that the subject lacks; None if it has them all, or may turn out to have them."""
+        """The needs of the test that the subject lacks for certain, in words; None if there are none."""
         return in_words(self._not_had - self.subject.model.may_have)
 
     @property
     def provided(self) -> str | None:
-        """The needs of the test that the subject may turn out to have; None if there is no such need."""
+        """The needs of the test that the subject may turn out to have, in words; None if there are none."""
         return in_words(self._not_had & self.subject.model.may_have)
 
     @property
@@ -155,7 +158,7 @@ class PlannedResult(QuerySheet):
 
     @property
     def skip(self) -> str | None:
-        """Why nothing is asked: because of the table, or of what the subject lacks."""
+        """The reason why nothing is asked, because of the table or of the subject's lacks; None if there is none."""
         if self.lacks:
             return f"{self.subject.model.spec} cannot take part: the test needs {self.lacks}"
         return self.unfit
@@ -167,7 +170,7 @@ class PlannedResult(QuerySheet):
 
     @cached_property
     def askable(self) -> tuple[Query, ...]:
-        """The queries that are written for it; for documents those that they can be searched for."""
+        """The queries written for this cell. A corpus gets only the lookups that its kind of search can do."""
         finds = self.subject.model.finds
         if Capability.SEARCH not in self.test.needs or len(finds) == len(LookupMode):
             return self.written
@@ -178,15 +181,15 @@ class PlannedResult(QuerySheet):
 class Options:
     """The settings of a session.
 
-    `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
-    each cell, or "paper" for the paper's own alone, of tests that have some; `rows`: how many rows of a table are asked
-    about by the tests that can be asked about any number of them; `samples`: how often an LLM that gives no
-    log-probabilities is asked one query in their place; `temperature`: at which all queries of the tests that can weigh
-    several answers are asked `samples` times; `until_decided`: row tests are asked until a table's verdict is reached,
-    without the paper's own queries unless `papers_too`; a table is dropped once an LLM that remembers the share
-    `min_power` of its rows would have been detected; `connections`: requests at a time, None to find out; `batch`: by
-    the batch API of those LLMs that have one; `structured`: answers to row tests are held to a JSON schema, if a server
-    does that; the most requests and dollars.
+    `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all together. `queries`: the most
+    queries in each cell; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that can
+    ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
+    `temperature`: of tests that can weigh several answers; they ask each query `samples` times. `until_decided`: row
+    tests are asked until a table's verdict is reached, without the paper's own queries unless `papers_too` is set.
+    `min_power`: a table is dropped once an LLM that remembers this share of its rows would have been detected.
+    `connections`: requests at a time; None: as many as the server accepts. `batch`: use the batch API of LLMs that have
+    one. `structured`: answers to row tests must fit a JSON schema, if the server enforces it. `most_requests`,
+    `most_dollars`: the limits of the run.
     """
 
     seed: int = 0
@@ -206,7 +209,7 @@ class Options:
     batch: bool = False
     structured: bool = False
     retry_unanswered: bool = False
-    last_failed: bool = False  # ask again only what has no readable answer in the run's folder
+    last_failed: bool = False  # ask again only queries without a readable answer in the run's folder
     most_requests: int | None = None
     most_dollars: Decimal | None = None
 
@@ -221,14 +224,15 @@ def plan(
     ready: Callable[[Test, Table], None] = lambda test, table: None,
     prompts: Sequence[PromptSet] = (),
 ) -> list[PlannedResult]:
-    """Return every cell with every query, before anything is sent. A seed plans equal queries for every LLM.
+    """Return every cell with all of its queries, before anything is sent. A seed plans equal queries for every LLM.
 
-    The reference has cells only of tests whose chances its answers change, and each subject only of those it gets at
-    all (`Subject.takes`).
+    Each subject has cells only for the tests that it gets (`RunSource.takes`). A reference has cells only for tests
+    that use its answers.
 
-    Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
-    the first of `prompts` (the default set, if none is given). `tell` gets for how many of how many combinations of a
-    test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
+    Tests that show no rows are planned once, under the first serializer. Tests that word their own queries are planned
+    once, under the first of `prompts` (if empty, the default set). `ready` is called before the queries of each
+    combination of test, table, serializer and prompt set are written. `tell` gets how many of these combinations are
+    written, and their total.
     """
     places = [
         (test, table, serializer, words)
@@ -243,7 +247,7 @@ def plan(
         tell(len(sheets), len(places))
         ready(*place[:2])
         sheets.append(sheet_of(*place[:3], options, place[3]))
-    # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
+    # The p-value that suffices for a finding: alpha, divided by the cells of a family that share it.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     asking = [sheet.test for sheet in sheets]
     at = {
@@ -286,7 +290,7 @@ def plan(
 
 
 def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: Options) -> int:
-    """Return how many subjects under test share the error budget of a family: one, or all that get its tests."""
+    """Return how many subjects share a family's error budget: 1, unless `family_over` names all of them."""
     if options.family_over != ALL:
         return 1
     own = [test for test in tests if test.family is family]
@@ -294,7 +298,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource
 
 
 def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
-    """Return, by place, the sheets that can be asked in words as well, in words, if a subject could take them so."""
+    """Return sheets in words by the index of their original, if there are any and a subject can answer them."""
     found = {}
     for number, sheet in enumerate(sheets):
         test = sheet.test.in_words(options.samples)
@@ -304,9 +308,9 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
 
 
 def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Options) -> PlannedResult:
-    """Return the cell as it is asked of its LLM: in words if that gives no log-probabilities.
+    """Return the cell as its LLM is asked: with the sheet in words if the LLM gives no log-probabilities.
 
-    If it is unknown whether it does, the cell is asked for them first, unless the user asks for samples.
+    If it is unknown whether the LLM gives them, the cell asks for them first, unless the user asks for samples.
     """
     model = planned.subject.model
     if worded is None or model.control or not worded.test.needs <= model.capabilities:
@@ -318,7 +322,7 @@ def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Opt
 
 
 def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
-    """Return the cell with each query several times, if the user asks for that and test and LLM allow it."""
+    """Return the cell with several samples of each query, if the user wants that and the test and the LLM allow it."""
     count, at, model = options.samples, options.temperature, planned.subject.model
     if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
         return planned
@@ -328,7 +332,7 @@ def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
 
 
 def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
-    """Return the sheet as asked until its table is decided: tests of rows lose the paper's queries."""
+    """Return the sheet for asking until its table is decided: tests of the row family lose the paper's own queries."""
     if options.papers_too or sheet.test.family is not Family.ROWS:
         return sheet
     own = tuple(query for query in sheet.written if not query.paper)
@@ -336,14 +340,14 @@ def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
 
 
 def _bet_on(sheet: QuerySheet) -> QuerySheet:
-    """Return the sheet with only those of its queries that have a turn, in the order of the turns."""
+    """Return the sheet with only its queries that have a turn, in the order of their turns."""
     own = [query for query in sheet.written if query.turn is not None]
     unfit = sheet.unfit or (None if own else SPOILED)
     return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
 
 
 def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> list[QuerySheet]:
-    """Return the sheets with turns for the queries of a table that are bet on, except those that are not asked."""
+    """Return the sheets with turns for all queries that are bet on. Sheets with a reason not to be asked get none."""
     found = list(sheets)
     betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
     for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():
@@ -355,7 +359,7 @@ def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> 
 def sheet_of(
     test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
 ) -> QuerySheet:
-    """Return the queries of a test about a table. A seed asks equal rows, whatever the serializer and the words."""
+    """Return the queries of a test about a table. A seed asks about the same rows under all serializers and prompts."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
         asking = test.about(options.rows) if options.rows and test.sized else test
@@ -372,13 +376,13 @@ def sheet_of(
         return QuerySheet(test, table, serializer, asked, unfit, prompts=prompts)
     except Skip as skip:
         return QuerySheet(test, table, serializer, (), str(skip), prompts=prompts)
-    except (ArithmeticError, ValueError, MemoryError) as error:  # of a computation that the test cannot do without
+    except (ArithmeticError, ValueError, MemoryError) as error:  # a computation that the test needs failed
         unfit = f"{test.id} could not be prepared on {table.name}: {type(error).__name__}: {one_line(error)}"
         return QuerySheet(test, table, serializer, (), unfit, prompts=prompts)
 
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
-    """Return the first queries. A score of pairs needs both: a query whose decoys are all cut off is dropped too."""
+    """Return the first `most` queries. Unless the test `decides`, a query without its decoys is dropped too."""
     asked = without_cut_off(queries[:most], queries[most:] if most else ())
     kept = {query.decoy_of for query in asked}
     cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
@@ -386,14 +390,14 @@ def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Q
 
 
 def has_papers(test: Test) -> bool:
-    """Return whether a test can have queries of the paper's own: it needs a published rule."""
+    """Return whether a test can have the paper's own queries: only tests with a published rule can."""
     return test.published is not None
 
 
 def _uninformative(
     sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: Options
 ) -> str | None:
-    """Return why a sheet, alone or pooled, is not worth asking; None if it is, or published rules ask anyway."""
+    """Return why a sheet, even pooled with others, is not worth asking; None if it is, or under published rules."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
     alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, level_of_test)
@@ -404,10 +408,10 @@ def _uninformative(
 
 
 def rows_shown(planned_results: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
-    """Return how many distinct private rows the prompts would send off this machine, by (LLM, dataset).
+    """Return, by (LLM, dataset), how many distinct private rows the prompts would send away from this machine.
 
-    The rows of a FILE are private, and so is anything never published, even if the table itself is public. Rows of a
-    shuffled twin do not belong to the table: see `shuffled_shown`.
+    All rows of a FILE are private. So are rows that were never published, even if their table is public. The rows of a
+    shuffled twin are not rows of the table: `shuffled_shown` reports them.
     """
     rows: dict[tuple[str, str], set[int | str]] = {}
     for planned in planned_results:
@@ -421,7 +425,7 @@ def rows_shown(planned_results: Sequence[PlannedResult]) -> dict[tuple[str, str]
 
 
 def shuffled_shown(planned_results: Iterable[PlannedResult]) -> set[tuple[str, str]]:
-    """Return the (LLM, dataset) pairs that would send rows of a private table's twin, made of its cells, elsewhere."""
+    """Return the (LLM, dataset) pairs that would send twin rows away, made of a private table's cells."""
     return {
         (planned.name.llm, planned.table.named)
         for planned in planned_results

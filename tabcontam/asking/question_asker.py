@@ -1,4 +1,4 @@
-"""Questions that belong to no table, such as those about texts, asked as a run asks its own, within its limits."""
+"""Questions that belong to no table, such as questions about texts. They are asked as a run asks its queries."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ Asked = tuple[Model, Sequence[Query]]
 
 @dataclass
 class QuestionAsker:
-    """An asker of LLMs, in stages; the limits hold over all of them. `stop` may be called at any time."""
+    """An asker of LLMs in several stages, with limits for all stages together. `stop` may be called at any time."""
 
     options: Options
     store: Store
@@ -38,24 +38,24 @@ class QuestionAsker:
 
     @property
     def ended(self) -> dict[str, str]:
-        """The LLMs that answer nothing more, each with the reason."""
+        """The LLMs that are asked nothing more, each with the reason."""
         return {spec: asker.ended for spec, asker in self.askers.items() if asker.ended}
 
     @property
     def spent(self) -> bool:
-        """Return whether the user's limit ended it."""
+        """Return whether a limit of the user ended the questions."""
         return any(asker.spent for asker in self.askers.values())
 
     def stop(self) -> None:
-        """Ask nothing more; requests under way are waited for."""
+        """Send nothing more; wait for the requests under way."""
         self.stopping = True
         for asker in self.askers.values():
             asker.stop()
 
     async def ask(self, asked: Sequence[Asked]) -> list[dict[str, Answer]]:
-        """Return each LLM's answers by the id of the query; the LLMs are asked at the same time.
+        """Return the answers of each of `asked`, by the id of the query. All LLMs are asked at the same time.
 
-        A stored answer is not asked for again, and equal questions are asked once.
+        A query with a stored answer is not asked, and equal questions are asked once.
         """
         totals: dict[str, int] = {}
         for model, queries in asked:
@@ -67,7 +67,7 @@ class QuestionAsker:
             self.progress.end()
 
     def estimate(self, model: Model, queries: Sequence[Query]) -> Estimate:
-        """Return the most that is left to ask of these queries."""
+        """Return the estimate of the queries that have no stored answer."""
         found, left = self._left(model, queries)
         price = price_for(model, self.prices)
         return estimate(model, price, len(queries), len(found), [same[0] for same in left], None)
@@ -91,8 +91,8 @@ class QuestionAsker:
         return found
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
-        """Return the stored answers, and the queries left to ask, equal ones together."""
-        digest = 64  # letters of a reply's key; if the form is to be found out, several keys stand together
+        """Return the stored answers by the id of the query, and the queries left to ask, as groups of equal queries."""
+        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         if self.store.settle(model):
             self._unsettled.add(model.spec)
         asked: dict[str, list[Query]] = {}
@@ -106,7 +106,7 @@ class QuestionAsker:
         return found, list(asked.values())
 
     def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:
-        """Keep an answer, in the store and under every query that it answers."""
+        """Store an answer, and add it to `found` for each of the equal queries `same`."""
         self.store.keep(model, same[0], model.spec, answer, self._unsettled)
         for one in same:
             found[one.id] = answer
@@ -114,6 +114,6 @@ class QuestionAsker:
 
 
 def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
-    """Return the reply to a prompt; a failed one if there is none."""
+    """Return the reply to a query; a failed reply if it has no answer."""
     answer = answers.get(query.id)
     return answer if isinstance(answer, Reply) else Reply("", ReplyState.FAILED, "not asked")

@@ -1,9 +1,9 @@
 """New tables of a plan, prepared on other machines while this one prepares the others.
 
-A machine gets as JSON all that a table's preparation needs, makes all findings about it, and sends them back. They are
-written here as if a process of this machine had made them, and the run reads them from the cache. Nothing is written
-there. The run waits for a table that a machine prepares, as it would not finish earlier by itself. If the machine is
-lost, its table is offered again.
+A machine gets as JSON all that a table's preparation needs, makes all findings about the table, and sends them back.
+This machine writes them to its cache, and the run reads them there. The other machine stores nothing. The run waits for
+a table that another machine prepares, as preparing it here would not be faster. If the machine is lost, its table is
+offered again.
 """
 
 import asyncio
@@ -18,15 +18,15 @@ from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.models.ray.machines import ClusterMachines, LostWorkError
 from tabcontam.tables.table import Table
 
-# Bytes that are sent at once. A larger piece than 100 kB stays on the other machine until it is fetched; if the head is
-# lost just then, Ray ends this process.
+# Bytes that are sent at once. A piece of over 100 kB would stay on the other machine until it is fetched; if the
+# head is lost just then, Ray ends this process.
 PIECE = 65_536
 
 
 async def prepare_remotely(
     machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
 ) -> None:
-    """Have tables prepared on these machines until none is left, the machines are gone, or this is cancelled."""
+    """Have tables prepared on `machines` until no table is left, the machines are lost, or this is cancelled."""
     with suppress(asyncio.CancelledError):
         await machines.visited(_prepared(machines, left, found, job))
 
@@ -49,7 +49,7 @@ async def _one_after_another(
                     return
                 await _claimed(table, messages, left, found)
         except LostWorkError:
-            pass  # its table is left again
+            pass  # the table can be offered again
         finally:
             left.withdraw(table)
 
@@ -57,7 +57,7 @@ async def _one_after_another(
 async def _claimed(
     table: Table, messages: AsyncGenerator[bytes], left: PreparationQueue, found: FindingRegistry
 ) -> None:
-    """Store the findings of a machine about a table, unless this machine has begun the table."""
+    """Store another machine's findings about a table, unless a process of this machine has begun the table."""
     folder = folder_of(table)
     if folder is None:
         return
@@ -83,7 +83,7 @@ def _store_findings(table: Table, message: bytes) -> list[str]:
 
 
 def findings(job: bytes) -> Iterator[bytes]:
-    """On another machine: yield why it cannot help, or nothing; then make the findings of a job and yield them."""
+    """Yield, on another machine, why it cannot do the job ("" if it can), then the findings in pieces."""
     known = json.loads(job)
     if known["made_with"] != made_with():
         yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()

@@ -1,4 +1,4 @@
-"""The choice of answers that are asked for again: the failed ones, and those that the user wants again."""
+"""The choice of answers that are asked for again: failed answers, and answers that the user wants again."""
 
 from dataclasses import dataclass, field
 
@@ -11,26 +11,26 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)
 
 @dataclass
 class RepeatPolicy:
-    """The queries that a run asks again. With `last_failed` they are those without a readable answer in its folder.
+    """The choice of queries that a run asks again. With `last_failed`: queries without a readable answer in its folder.
 
-    `unreadable` holds their answers, as they were read: one that is not replaced stands.
+    `unreadable`: the old answers to these queries, as they were read. An old answer without a new one stays.
     """
 
     options: Options
     unreadable: dict[tuple[ResultKey, str], tuple[PlannedResult, Trial]] = field(default_factory=dict)
 
     def stands(self, trial: Trial) -> bool:
-        """Return whether a read trial is not asked again."""
+        """Return whether the answer of a read trial is kept: then its query is not asked again."""
         if self.options.last_failed:
             return trial.readable and trial.reply.state not in (ReplyState.FAILED, *UNANSWERED)
         again = (ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
         return trial.reply.state not in again
 
     def note(self, planned: PlannedResult, trial: Trial) -> None:
-        """Hold an answer of the run's folder that does not stand."""
+        """Remember an answer of the run's folder that is asked for again."""
         if self.options.last_failed:
             self.unreadable[planned.name, trial.query.id] = planned, trial
 
     def allows(self, planned: PlannedResult, query: Query) -> bool:
-        """Return whether a query without an answer that stands may be asked."""
+        """Return whether a query that has no kept answer may be asked."""
         return not self.options.last_failed or (planned.name, query.id) in self.unreadable

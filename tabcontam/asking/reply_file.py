@@ -1,4 +1,4 @@
-"""The store's file on disk: private to its owner, locked against other runs, distinguished from others of its name."""
+"""The store's file on disk: private to its owner, locked against other runs, known by its device and inode."""
 
 import os
 import stat
@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-BUSY_SECONDS = 5.0  # how long another run may hold the file
+BUSY_SECONDS = 5.0  # seconds to wait while another run has the file locked
 SIDE_FILES = ("-wal", "-shm")
 
 
 def make_private(path: Path) -> None:
-    """Make the file if there is none; let no other user read it. SQLite gives its side files the same mode.
+    """Make the file if it does not exist, readable only by its owner. SQLite gives its side files the same mode.
 
-    An existing file is never opened: closing it again would drop the locks that SQLite holds in this process.
+    An existing file is never opened: closing it would drop the locks that SQLite has on it in this process.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     for file in with_side_files(path):
-        with suppress(OSError):  # it is another user's, or there is none
+        with suppress(OSError):  # the file belongs to another user, or does not exist
             mode = file.stat().st_mode
             if stat.S_ISREG(mode) and mode & 0o077:
                 file.chmod(0o600)
@@ -28,7 +28,7 @@ def make_private(path: Path) -> None:
 
 @contextmanager
 def lock_store_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder against other runs. Raises OSError if they hold it for too long."""
+    """Lock a folder against other runs. Raises OSError if another run keeps its lock for over `BUSY_SECONDS`."""
     try:
         import fcntl
     except ImportError:  # Windows: there no user can rename a file that another run has open
@@ -46,7 +46,7 @@ def lock_store_folder(folder: Path) -> Iterator[None]:
                     raise TimeoutError(None, "another run holds it") from None
                 time.sleep(0.01)
             except OSError:
-                break  # a file system without such locks
+                break  # the file system has no such locks
         yield
     finally:
         os.close(descriptor)
@@ -58,14 +58,14 @@ def with_side_files(path: Path) -> list[Path]:
 
 
 def free_name(path: Path, moment: datetime) -> Path:
-    """Return an unused name next to the file."""
+    """Return an unused name in the file's folder, for a damaged file."""
     stem = f"{path.stem}.damaged-{moment:%Y-%m-%dT%H-%M-%S}"
     names = (path.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix}") for number in range(1, 10**6))
     return next(name for name in names if not any(file.exists() for file in with_side_files(name)))
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
-    """Return the device and inode of a file, which another of its name does not share; None if there is none."""
+    """Return the device and inode of a file, which a new file of that name does not share; None without a file."""
     with suppress(OSError):
         status = path.stat()
         return status.st_dev, status.st_ino
@@ -73,7 +73,7 @@ def identity_of(path: Path) -> tuple[int, int] | None:
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file; 0 if there is none."""
+    """Return the size of a file in bytes; 0 if there is no file."""
     with suppress(OSError):
         return path.stat().st_size
     return 0

@@ -1,8 +1,9 @@
-"""The store of replies: a reply that was paid for is not asked for again, whichever run asks.
+"""The store of replies: a reply that was paid for is not asked for again, by any run.
 
-One SQLite file in the user's cache folder. A reply's key there is a hash of all that determines it; the file holds no
-prompts and no API keys, and only its owner can read it. The store never stops a run: a damaged file is set aside and a
-new one begun, and if it cannot be used at all the run goes on without it, after one line on standard error.
+The store is one SQLite file in the user's cache folder. The key of a reply is a hash of all that determines it. The
+file contains no prompts and no API keys, and only its owner can read it. The store never stops a run. A damaged file is
+renamed and a new one begun. If no file can be used, the run prints one line on standard error and goes on without the
+store.
 """
 
 import hashlib
@@ -41,8 +42,8 @@ TABLES = (
     "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
     f"PRAGMA user_version = {SCHEMA}",
 )
-LONGEST = 2**27  # bytes of a stored reply
-# An unknown table or column counts as damage too: the statements are ours, and the file's version promises them.
+LONGEST = 2**27  # bytes; a longer reply is not read
+# Unknown tables and columns count as damage too: the statements are ours, and the file's version promises the tables.
 _BROKEN_FILE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
 _DAMAGE = _BROKEN_FILE | {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_SCHEMA}
 
@@ -50,7 +51,7 @@ Found = TypeVar("Found")
 
 
 class StoreFacts(TypedDict):
-    """The contents of a store; `size` is in bytes, `llms` counts replies by LLM, the most first."""
+    """The contents of a store. `size` is in bytes; `llms` has the number of replies of each LLM, the largest first."""
 
     path: str
     size: int
@@ -61,9 +62,9 @@ class StoreFacts(TypedDict):
 def key(
     identity: Mapping[str, str], version: str, form: PromptForm, question: Question, max_tokens: int, repeat: int = 0
 ) -> str:
-    """Return the hash of what determines an answer, and of nothing else: each sample of a prompt has its own.
+    """Return the hash of exactly the facts that determine an answer. Samples of one prompt have different hashes.
 
-    A prompt's hash is as it was before there were other questions, so that replies paid for then are found.
+    A prompt's hash is still what it was before other kinds of questions were added, so old replies are found.
     """
     request: dict[str, Any]
     match question:
@@ -93,7 +94,7 @@ def _hashed(fields: Mapping[str, Any]) -> str:
 
 
 class Store:
-    """A store that keeps replies between runs, in a file that `open` opens. Without an open file it keeps nothing."""
+    """A store that keeps replies between runs, in a file that `open` opens. Without an open file it stores nothing."""
 
     def __init__(self, path: Path = Path(FILE)) -> None:
         self.path = path
@@ -103,9 +104,9 @@ class Store:
 
     @classmethod
     def open(cls, path: Path | None = None) -> "Store":
-        """Return the store in this file, or in the user's cache folder; the file is made if need be.
+        """Return the store in the file `path`, or in the user's cache folder. A missing file is made.
 
-        Raises nothing: an error becomes one line on standard error.
+        Raises nothing: an error is printed as one line on standard error.
         """
         try:
             store = cls(path or cache_folder().parent / FILE)
@@ -117,14 +118,14 @@ class Store:
         return store
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """Return the stored replies; one that cannot be read counts as absent."""
+        """Return the stored replies by their keys. A reply that cannot be read is left out."""
         wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
         found: dict[str, Answer] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found
 
     def put(self, key: str, llm: str, reply: Answer) -> None:
-        """Store a reply, in place of an older one. A failed reply is not stored."""
+        """Store a reply in place of an older one with its key. A failed reply is not stored."""
         if reply.state is ReplyState.FAILED:
             return
         digest, text = bytes.fromhex(key), _written(reply)
@@ -133,18 +134,18 @@ class Store:
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None)
 
     def form(self, identity: Mapping[str, str], version: str) -> PromptForm | None:
-        """Return the form that a server was found to take, if that is known."""
+        """Return the form of prompts that a server was found to accept; None if it is not known."""
         server = [bytes.fromhex(_hashed(_server(identity, version)))]
         row = self._do(lambda file: file.execute("SELECT form FROM forms WHERE server = ?", server).fetchone(), None)
         return {form.value.encode(): form for form in PromptForm}.get(row[0]) if row else None
 
     def note_form(self, identity: Mapping[str, str], version: str, form: PromptForm) -> None:
-        """Store the form that a server was found to take."""
+        """Store the form of prompts that a server was found to accept."""
         row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
 
     def settle(self, model: Model) -> bool:
-        """Give a model the form that an earlier run found; return whether this run has to find it out."""
+        """Give a model the form that an earlier run found. Return whether this run must find it out."""
         if model.settled or model.identity is None:
             return False
         if form := self.form(model.identity, model.version):
@@ -152,7 +153,7 @@ class Store:
         return form is None
 
     def keep(self, model: Model, query: Query, llm: str, answer: Answer, unsettled: set[str]) -> None:
-        """Store an answer under the form that it was asked in, and this form if `llm` was one of the `unsettled`."""
+        """Store an answer under the form in which it was asked; if `llm` is one of the `unsettled`, the form too."""
         if model.identity is None:
             return
         asked = key(model.identity, model.version, model.sent_in, query.question, query.max_tokens)
@@ -162,13 +163,13 @@ class Store:
             self.note_form(model.identity, model.version, model.form)
 
     def facts(self) -> StoreFacts:
-        """Return where the file is, how large it is with its side files, and how many replies it holds by LLM."""
+        """Return the path of the file, its size with its side files, and the number of replies of each LLM."""
         llms = self._do(_counted, dict[str, int]())
         size = sum(map(size_of, with_side_files(self.path))) if self._connection else 0
         return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
 
     def clear(self) -> int:
-        """Drop everything, and return how many replies that were. Another run may have the file open."""
+        """Delete all replies and forms; return how many replies there were. Another run may have the file open."""
         return self._do(self._cleared, 0)
 
     def close(self) -> None:
@@ -188,18 +189,18 @@ class Store:
         except sqlite3.OperationalError as error:
             if _code(error) != sqlite3.SQLITE_FULL:
                 raise
-            self._begin(self._remove)  # on a full disk there is no room even to delete
+            self._begin(self._remove)  # a full disk has no room even to delete
             return replies
-        with suppress(sqlite3.OperationalError):  # a run that is reading only keeps the file large
+        with suppress(sqlite3.OperationalError):  # if another run is reading, the file just stays large
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
-        """Return the result of `work`, on a new file if this one is damaged; `nothing` if the store is off."""
+        """Return the result of `work`, which gets a new file if this one is damaged; `nothing` if the store is off."""
         for _ in range(2):
             if self._connection is not None and identity_of(self.path) != self._file:
-                self._begin()  # another run has set it aside, or it was deleted
+                self._begin()  # another run has renamed the file, or it was deleted
             if self._connection is None:
                 break
             try:
@@ -212,9 +213,9 @@ class Store:
         return nothing
 
     def _begin(self, rid: Callable[[], None] | None = None) -> None:
-        """Open the file, after `rid` for the one that was open; if it is damaged, set it aside and begin a new one.
+        """Open the file; if it is damaged, begin a new one. `rid`: removes or renames the old file first.
 
-        The folder is locked meanwhile, so that of several runs one makes the file and one sets it aside.
+        The folder is locked meanwhile: of several runs, only one makes the file and only one renames it.
         """
         self.close()
         try:
@@ -238,7 +239,7 @@ class Store:
             self.path,
             timeout=BUSY_SECONDS,
             isolation_level=None,
-            check_same_thread=False,  # a notebook's run is asked in another thread than it was planned in
+            check_same_thread=False,  # in a notebook, one thread plans a run and another asks it
         )
         try:
             _prepare(connection)
@@ -248,7 +249,7 @@ class Store:
         self._connection, self._file = connection, identity_of(self.path)
 
     def _set_aside(self) -> None:
-        """Rename the file and its side files; SQLite leaves the new ones alone if another run still has the old."""
+        """Rename the file and its side files. SQLite ignores the new side files while another run uses the old ones."""
         self._replaced = True
         aside = free_name(self.path, datetime.now(UTC))
         for old, new in zip(with_side_files(self.path), with_side_files(aside), strict=True):
@@ -267,18 +268,18 @@ class Store:
 
 
 class _OtherSchemaError(sqlite3.Error):
-    """The error for a file of another schema, which is not ours to change."""
+    """The error for a file of another schema, which must not be changed."""
 
 
 class _ForeignSchemaError(sqlite3.Error):
-    """The error for a file that claims to be ours and is not: a trigger would run whenever a reply is stored."""
+    """The error for a file of our schema with other tables: a trigger in it would run whenever a reply is stored."""
 
     sqlite_errorcode = sqlite3.SQLITE_SCHEMA
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Set the connection up, and make the tables in a file that has none."""
-    connection.text_factory = bytes  # a damaged row need not hold UTF-8
+    """Set the connection up, and make the tables if the file has none."""
+    connection.text_factory = bytes  # damaged rows may contain other bytes than UTF-8
     for attempt in range(100):
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -310,7 +311,7 @@ def _schema(connection: sqlite3.Connection) -> int:
 def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
     for digest in wanted:
         row = None
-        with suppress(sqlite3.DataError):  # it is longer than any reply
+        with suppress(sqlite3.DataError):  # the row is longer than `LONGEST`
             row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
         if row and (reply := _read(digest, *row)) is not None:
             yield digest.hex(), reply
@@ -323,13 +324,13 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
 
 def _written(answer: Answer) -> str:
     usage = answer.usage and [answer.usage.prompt, answer.usage.written]
-    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # the others' text is in their own fields
+    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # other kinds have their text in fields
     fields = {"state": answer.state, "detail": answer.detail, "usage": usage, **words, **answer_fields(answer)}
     return json.dumps(fields, separators=(",", ":"))
 
 
 def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
-    """Return a row's answer; None if it is not what was written: SQLite does not notice every flipped bit."""
+    """Return a row's answer; None if the checksum differs, since SQLite does not notice every flipped bit."""
     try:
         if zlib.crc32(digest + text) != checksum:
             return None
@@ -343,7 +344,7 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
 
 
 def _code(error: Exception) -> int:
-    """Return SQLite's primary code of an error; 0 if it is not SQLite's."""
+    """Return the primary SQLite code of an error; 0 if the error is not SQLite's."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -356,9 +357,9 @@ def _say(line: str) -> None:
 
 
 def shared_query_key(model: Model, query: Query) -> str | None:
-    """Return the key that equal queries to a model share; None for a model whose replies are not stored.
+    """Return the key that equal queries to a model share; None if the model's replies are not stored.
 
-    While the form is not known, prompts share a key only if they are equal in every form.
+    While the model's form is unknown, the keys of all forms are joined: prompts share it only if equal in every form.
     """
     if model.identity is None:
         return None
@@ -370,6 +371,6 @@ def shared_query_key(model: Model, query: Query) -> str | None:
 
 
 def same_text(model: Model, table: Table, query: Query) -> str:
-    """Return the key that equal scored texts of a control share, which has read one table at a time; "" for others."""
+    """Return the key that a control's equal scored texts about one table share; "" for other models and questions."""
     question = query.question
     return f"{id(table)} {question.text}" if model.control and isinstance(question, Passage) else ""

@@ -1,20 +1,20 @@
-"""The events of a run while it prepares, asks and writes its report. `llm` is always the LLM's spec."""
+"""The events of a run while it prepares, asks and writes its report. `llm` is always the spec of an LLM."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
 from tabcontam.evidence.base import Answer
 
-Tell = Callable[[int, int], None]  # so much of so much is done
+Tell = Callable[[int, int], None]  # gets how much is done, and of how much
 
 
 class Progress:
-    """A listener to a run's progress. This one shows nothing; subclasses show the events that they override."""
+    """A listener to a run's progress. This one shows nothing; a subclass shows the events that it overrides."""
 
     def doing(self, what: str, *, evenly: bool = False) -> AbstractContextManager[Tell]:
-        """Show that a task runs until the context ends; the context gives a function that reports its progress.
+        """Show until the context ends that a task runs. The context yields a function that reports its progress.
 
-        `evenly`: its parts take equally long, so that the time left can be estimated.
+        `evenly`: all parts of the task take equally long; the time left can then be estimated.
         """
         return nullcontext(lambda done, of: None)
 
@@ -25,34 +25,34 @@ class Progress:
         """Note how many queries are planned for each LLM."""
 
     def more(self, llm: str, queries: int) -> None:
-        """Note that so many more queries are planned for this LLM."""
+        """Note that `queries` more queries are planned for this LLM."""
 
     def known(self, llm: str, queries: int) -> None:
-        """Note that so many of its queries are answered already."""
+        """Note that `queries` of this LLM's queries have answers already."""
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Note that this dataset is asked about now."""
+        """Note that this LLM is now asked about this dataset."""
 
     def answered(self, llm: str, reply: Answer) -> None:
-        """Note that one query has its reply."""
+        """Note that one query has its answer."""
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
         """Note that a table was decided after `asked` queries of its row tests; `spared` are not asked any more."""
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Note that a request waits before another try."""
+        """Note that a request waits `seconds` before another try, because of an error of this `kind`."""
 
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
-        """Note the number of requests at a time, before and now, and what made it smaller."""
+        """Note that the number of requests at a time changed. `kind`: the error that reduced it; "" if it grew."""
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """Note how much of a batch is done at the provider, to which it was sent at `since`, in seconds since 1970."""
+        """Note that `done` of a batch's `of` requests are done. `since`: when it was sent, in seconds since 1970."""
 
     def batch_ended(self, llm: str, batch: str) -> None:
-        """Note that a batch has ended, and its answers are there."""
+        """Note that a batch has ended and its answers are stored."""
 
     def ended(self, llm: str, line: str) -> None:
-        """Note that this LLM is asked nothing more, and why."""
+        """Note that this LLM is asked nothing more, for the reason `line`."""
 
     def end(self) -> None:
-        """Note that nothing more is asked."""
+        """Note that no LLM is asked anything more."""

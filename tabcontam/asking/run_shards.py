@@ -1,11 +1,11 @@
-"""A run in parts, for several machines without a cluster: the cells of the plan that each of them asks.
+"""A run in parts, for several machines without a cluster: the choice of the cells that each machine asks.
 
-All queries to an LLM about a dataset stay together, in every edition, split, serializer and prompt set: tests of one
-pool are weighed together, tables are asked in turns across tests, and a control is built once for a table. With a
-reference all LLMs on a dataset stay together, since its answers count for nothing in any of their cells.
+All queries to an LLM about a dataset stay in one part, in every edition, split, serializer and prompt set. This is
+because tests of one pool are weighed together, turns go across tests, and a control is built once for a table. With a
+reference, all LLMs on a dataset stay in one part, since the reference's answers affect all of their cells.
 
-The parts are neighbours in the plan, LLM by LLM, so that a machine opens few LLMs and holds few tables in memory; the
-cuts follow from the numbers of queries alone, as whole numbers, and are equal on every machine.
+A part consists of neighbouring cells of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
+memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from tabcontam.groups import grouped
 
 @dataclass(frozen=True)
 class RunShard:
-    """One part of a run: its `number`, from 1, `of` so many."""
+    """One part of a run: part `number`, from 1, of `of` parts."""
 
     number: int
     of: int
@@ -29,7 +29,7 @@ class RunShard:
 
     @classmethod
     def read(cls, text: str) -> "RunShard":
-        """Return the part that is written as `3/8`. Raises ValueError for any other text."""
+        """Return the part that a text such as `3/8` names. Raises ValueError for any other text."""
         first, slash, last = text.partition("/")
         if not (slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
             raise ValueError(f"{text!r} is not a part of a run; write for example 3/8, the third of eight parts")
@@ -37,7 +37,7 @@ class RunShard:
 
 
 def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:
-    """Return the cells of one part, in the plan's order. Raises `UsageError` if there are fewer units than parts."""
+    """Return the cells of one part, in the plan's order. Raises `UsageError` if there are too many parts."""
     together = any(planned.subject.reference for planned in plan)
     units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
     if len(units) < shard.of:
@@ -53,9 +53,9 @@ def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResul
 
 
 def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
-    """Divide loads, in order, into `parts` spans whose largest sum is as small as it can be; none is empty.
+    """Divide loads, in order, into `parts` spans, none of them empty, with the smallest possible largest sum.
 
-    There are at least as many loads as parts. Returns each span's first place, and the place after its last.
+    Needs at least as many loads as parts. Returns for each span its first index, and the index after its last.
     """
     low, high = max(loads), sum(loads)
     while low < high:
@@ -68,7 +68,7 @@ def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
 
 
 def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]]:
-    """Return spans in order, each with a sum of at most `most`, or shorter if there would be fewer than `least`."""
+    """Return at least `least` spans, in order. Each has a sum of at most `most`, or a single load."""
     found: list[tuple[int, int]] = []
     first, load = 0, 0
     for place, own in enumerate(loads):
@@ -81,13 +81,13 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
 
 
 def digest(plan: Sequence[PlannedResult]) -> str:
-    """Return the SHA-256 of a whole plan, in hexadecimal digits: of its cells and their queries, in order.
+    """Return the SHA-256, in hexadecimal digits, of a plan's cells and their queries, in order.
 
-    All queries written for a cell count, asked or not: what an LLM lacks can show once it is reached, and each machine
-    reaches the LLMs of its own part alone.
+    Queries count even if they are not asked: an LLM may turn out to lack something once it is reached, and each machine
+    reaches only the LLMs of its own part.
     """
     whole = hashlib.sha256()
-    known: dict[int, str] = {}  # LLMs share the queries of a sheet
+    known: dict[int, str] = {}  # all LLMs have the same queries of a sheet
     for planned in plan:
         queries = planned.written
         if id(queries) not in known:

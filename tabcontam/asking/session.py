@@ -1,4 +1,4 @@
-"""A session asks, judges and records: only it knows which LLM gets which query, in which order, and the answers."""
+"""A session, which asks, judges and records. It alone knows the answers and the order of all LLMs' queries."""
 
 import asyncio
 import contextlib
@@ -69,7 +69,7 @@ class Session(Account):
         self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
-        """Reach every LLM first. Raises `UsageError` if none under test can be reached, or the reference cannot."""
+        """Connect to every LLM. Raises `UsageError` if none under test can be reached, or a reference cannot."""
         subjects = self._subjects()
         with self.progress.doing("connecting"):
             reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
@@ -82,9 +82,10 @@ class Session(Account):
         check_reachable(subjects, self.unreachable)
 
     async def hold(self, asks: bool = True) -> None:
-        """If answers are to be held to a schema, find out by one request which servers do that.
+        """If the user wants structured answers, find out by one request to each server if it enforces a schema.
 
-        The others are asked in chat form. Without `asks`, a server with nothing stored counts as one that does.
+        Servers that do not are asked in chat form. If `asks` is False, nothing is sent: a server is assumed to enforce
+        it unless a stored answer shows otherwise.
         """
         if self.options.structured:
             chatting = [subject.model for subject in self._reached() if subject.model.form is PromptForm.CHAT]
@@ -97,14 +98,14 @@ class Session(Account):
         same = shared_query_key(model, query)
         found = list(self.store.get([same] if same and " " not in same else []).values())
         if asks and not found:
-            with contextlib.suppress(StoppedError):  # the next query shows why
+            with contextlib.suppress(StoppedError):  # the next query reports why
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
                 self.store.keep(model, query, model.spec, found[0], self._unsettled)
         if asks or found:
             model.structured = any(isinstance(reply, Reply) and is_enforced(reply) for reply in found)
 
     def _asker(self, model: Model) -> Asker:
-        """Return the asker of an LLM, with its limiter and its price."""
+        """Return the asker of an LLM, made with its limiter and its price at the first call."""
         if model.spec not in self.askers:
             limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
@@ -112,7 +113,7 @@ class Session(Account):
         return self.askers[model.spec]
 
     def recall(self) -> None:
-        """Take the answers in the folder, then in the store. Raises `UsageError` for those that a batch will bring."""
+        """Recall answers from the folder, then from the store. Raises `UsageError` if a batch has unasked queries."""
         for subject in self._reached():
             self._reword(subject)
         self._recall_held(self.plan)
@@ -122,7 +123,7 @@ class Session(Account):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
-        """Take the answers to these cells that the folder holds."""
+        """Recall the answers to these cells that the folder has."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for planned in plan:
             for query in planned.written if planned.lacks else planned.queries:  # it may have had what it lacks now
@@ -132,13 +133,13 @@ class Session(Account):
                 try:
                     stored = Trial(query, answer_of(line), cached=True)
                 except (KeyError, TypeError, ValueError):
-                    continue  # damaged: it is asked again
+                    continue  # a damaged line: its query is asked again
                 trial = self._read(planned, stored)
                 keep = self._file if self._again.stands(trial) else self._again.note
                 keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
-        """Return the cells asked in words from now on, since this LLM turned out to give no log-probabilities."""
+        """Ask cells in words from now on if this LLM turned out to give no log-probabilities. Return these cells."""
         lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:
@@ -147,16 +148,16 @@ class Session(Account):
         return list(changed.values())
 
     async def ask(self) -> None:
-        """Ask what has no answer yet, all LLMs at the same time; a model that is loaded here has its own thread.
+        """Ask all queries without an answer, all LLMs at the same time. A model loaded here has its own thread.
 
-        The reference is asked before them: wherever a run ends, no verdict depends on answers it might still give.
+        References are asked first: wherever a run ends, no verdict then depends on a missing answer of a reference.
         """
         subjects = self._reached()
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
         for llm, line in self.unreachable.items():
             self.progress.ended(llm, line)
         for cell, query in self._recalled.values():
-            if self._turns_of(cell) is None:  # else it is written down when its turn comes
+            if self._turns_of(cell) is None:  # else it is recorded when its turn comes
                 self._record(cell, self.trials[cell.name][query.id])
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
@@ -168,7 +169,7 @@ class Session(Account):
                 await self._ask_whole(first)
             self._referring = False
             if self.references:
-                for cell in self.plan:  # some of their answers were known before
+                for cell in self.plan:  # some LLMs had answers before this run
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
         finally:
@@ -176,7 +177,7 @@ class Session(Account):
             self.progress.end()
 
     def stop(self) -> None:
-        """Ask nothing more; requests under way are waited for, unless they take minutes."""
+        """Send nothing more. Requests under way are waited for, unless they take minutes."""
         self.stopping = True
         for asker in self.askers.values():
             asker.stop()
@@ -184,12 +185,12 @@ class Session(Account):
             subject.model.stop()
 
     async def close(self) -> None:
-        """Give back the LLMs' connections and memory."""
+        """Free the connections and the memory of all LLMs."""
         for subject in self._subjects():
             await subject.model.close()
 
     def estimates(self) -> list[Estimate]:
-        """Return the estimate of each LLM's unasked queries, once stored answers have been recalled."""
+        """Return the estimate of each LLM's queries without an answer. Call it after `recall`."""
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
@@ -198,7 +199,7 @@ class Session(Account):
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
             missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
-            if missing and price == FREE:  # what is not there may be another's, and ask for money
+            if missing and price == FREE:  # another's server may be there, and cost money
                 price = None
             found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
         return found
@@ -213,13 +214,13 @@ class Session(Account):
         return [(planned, query) for planned in self._plan_of(subject) for query in planned.queries]
 
     def _plan_of(self, subject: RunSource) -> Sequence[PlannedResult]:
-        """Return the cells of one LLM, found by one look at all of them: a large run has millions."""
+        """Return the cells of one LLM. All cells are grouped once, since a large run has millions."""
         if not self._own:
             self._own |= grouped(self.plan, lambda planned: id(planned.subject))
         return self._own.get(id(subject), ())
 
     def _recall_stored(self, subject: RunSource) -> None:
-        """Look up the whole of an LLM's plan at once, and keep what is left to ask, identical queries together."""
+        """Recall an LLM's answers from the store. Keep the queries left to ask, as groups of equal queries."""
         model = subject.model
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
@@ -227,7 +228,7 @@ class Session(Account):
             if not self._answered(planned, query) and self._again.allows(planned, query):
                 same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
                 pending.setdefault(same, []).append((planned, query))
-        # A prompt to a model whose form is still to be found out has several keys, and no stored reply.
+        # Joined keys: while a model's form is unknown, its prompts have no stored reply.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
@@ -240,12 +241,12 @@ class Session(Account):
         self._pending[model.spec] = pending
 
     def _settle(self, model: Model) -> None:
-        """Give a model the form of prompts that an earlier run determined, or note that this run has to."""
+        """Give a model the form of prompts that an earlier run found, or note that this run must find it."""
         if self.store.settle(model):
             self._unsettled.add(model.spec)
 
     def _stand_by(self) -> None:
-        """Restore the old answers of queries that should have been asked again but were not."""
+        """Restore the old answers of queries that were to be asked again and got no new answer."""
         for planned, trial in self._again.unreadable.values():
             if not self._answered(planned, trial.query):
                 self._file(planned, trial)
@@ -257,10 +258,10 @@ class Session(Account):
         await subject.model.rest()
 
     async def _ask_one(self, subject: RunSource) -> None:
-        """Ask one LLM everything, as many queries at a time as its limiter has slots.
+        """Ask one LLM all its queries, as many at a time as its limiter has slots.
 
-        First come the queries that are asked in any case, in the order of the plan; then every table that is asked in
-        turns, and last those that these leave undecided. In batches nothing is asked in turns.
+        First come the queries that are asked in any case, in the order of the plan; then the tables that are asked in
+        turns; last the queries about tables that the turns left undecided. With batches nothing is asked in turns.
         """
         if self.options.batch and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
@@ -275,7 +276,7 @@ class Session(Account):
             await self._ask_reworded(subject, plan)
 
     async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
-        """Ask in words the queries for log-probabilities, since the first of these was in vain."""
+        """Ask in words the cells that asked for log-probabilities in vain."""
         self.progress.more(subject.model.spec, sum(len(planned.queries) for planned in plan))
         self._recall_held(plan)
         before = set(self._recalled)
@@ -287,7 +288,7 @@ class Session(Account):
         await self._ask_all(subject, lambda planned: any(planned is own for own in plan))
 
     async def _ask_in_batches(self, subject: RunSource, batches: Batches) -> None:
-        """Ask all prompts of one LLM in batches, and its other queries one by one."""
+        """Ask all prompts of one LLM in batches, and its other queries singly."""
         asker, notes = self.askers[subject.model.spec], BatchNotes(self.journal.path.parent)
         ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
         self.batched.append(own := BatchAsker(subject.model, batches, asker, notes, self.journal, ask_now, take))
@@ -304,7 +305,7 @@ class Session(Account):
                     return
 
     async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedResult], bool]) -> AsyncIterator[Job]:
-        """Yield the unanswered queries of one LLM's wanted cells, in order; prepare it for each table once due."""
+        """Yield the unanswered queries of one LLM's wanted cells, in order. Prepare the LLM before each new table."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
             left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
@@ -316,7 +317,7 @@ class Session(Account):
                 yield Job(model, left)
 
     async def _ask_in_turns(self, subject: RunSource, turns: TableTurns) -> None:
-        """Ask the queries about a table in turns; those needed whatever the others' answers are go together."""
+        """Ask the queries about a table in turns. Queries that are needed in any case are asked together."""
         asker, first = self.askers[subject.model.spec], turns.plan[0]
         model, known = subject.model, turns.take(self._taken)
         if known:
@@ -348,11 +349,11 @@ class Session(Account):
                 self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: RunSource, table: Table) -> Model:
-        """Return the model that answers for a table. If none can be made, its cells are skipped and it is not asked."""
+        """Return the model that answers about a table. If it cannot be prepared, the cells of the table are skipped."""
         own = [planned for planned in self._plan_of(subject) if planned.table is table]
         queries = [query for planned in own for query in planned.queries]
         try:
-            if subject.model.control:  # takes seconds; the others are asked meanwhile
+            if subject.model.control:  # building takes seconds; other LLMs are asked meanwhile
                 with self.progress.doing(f"building {subject.model.spec} for {table.named}"):
                     return await asyncio.to_thread(subject.model.prepare, table, queries)
             return subject.model.prepare(table, queries)
@@ -360,11 +361,11 @@ class Session(Account):
             self.skips.update({planned.name: str(skip) for planned in own})
             return subject.model
         finally:
-            self.progress.asks_about(subject.model.spec, table.named)  # the time left is estimated from answers alone
+            self.progress.asks_about(subject.model.spec, table.named)  # only answers count for the time left
 
     def _over(self, planned: PlannedResult) -> bool:
         """Return whether nothing more is to be asked for this cell."""
-        lacks = bool(planned.lacks)  # which the first query may find out
+        lacks = bool(planned.lacks)  # the first query may show it
         spared = bool(self._spared(planned))
         return self.stopping or lacks or planned.name.llm in self.found_by or planned.name in self.skips or spared
 
@@ -377,7 +378,7 @@ class Session(Account):
         return await asker.ask_admitted(job, job.model, query, take, lambda: self._over(planned))
 
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
-        """Keep a reply, in the store, and in the folder for every place where it belongs."""
+        """Store a reply, and record it in the folder for every cell whose query it answers."""
         planned = job.places[0][0]
         self.store.keep(job.model, job.query, asker.llm, reply, self._unsettled)
         self.seconds[planned.name] = self.seconds.get(planned.name, 0.0) + (reply.seconds or 0.0)
@@ -388,7 +389,7 @@ class Session(Account):
             self.progress.answered(asker.llm, trial.reply)
 
     def _record(self, planned: PlannedResult, trial: Trial) -> None:
-        """Write a trial down; if that fails, ask nothing more and keep the line for `Journal.rescue`."""
+        """Write a trial to the folder. If that fails, stop the session and keep the line for `Journal.rescue`."""
         exposure, form = self._exposure_of(planned, trial.query), planned.subject.model.sent_in
         try:
             self.journal.append(trial_line(planned.name._asdict(), form, trial, self.options.rules == PAPER, exposure))
@@ -402,7 +403,7 @@ class Session(Account):
         return self._read(planned, complete_reply(planned.test, trial, planned.serializer))
 
     def _file(self, planned: PlannedResult, trial: Trial) -> None:
-        """Keep a read trial; if its table is asked in turns, it waits for its own."""
+        """Keep a read trial. If its table is asked in turns, the trial waits for its turn."""
         if (turns := self._turns_of(planned)) is not None:
             turns.wait(planned, trial)
         else:
@@ -410,13 +411,13 @@ class Session(Account):
             self._end_if_found(planned)
 
     def _taken(self, planned: PlannedResult, trial: Trial) -> None:
-        """Keep a trial whose turn has come, and write it down if it comes from the store."""
+        """Keep a trial whose turn has come; if it was recalled from the store, write it to the folder."""
         self.trials.setdefault(planned.name, {})[trial.query.id] = trial
         if (planned.name, trial.query.id) in self._recalled:
             self._record(planned, trial)
 
     def _answered(self, planned: PlannedResult, query: Query) -> bool:
-        """Return whether a query has a usable answer."""
+        """Return whether a query has an answer that is kept."""
         turns = self._turns_of(planned)
         return query.id in self.trials.get(planned.name, {}) or (turns is not None and turns.has(planned, query))
 

@@ -1,7 +1,7 @@
-"""The trials of a run's results, read from disk one result at a time: memory may not hold all of them.
+"""The trials of a run's results, read from disk one result at a time, as memory may not suffice for all.
 
-Memory holds only where each trial stands in its file, in a few numbers. Lines that are appended meanwhile are not seen,
-and a file that takes the place of this one changes nothing here.
+Only the position of each trial in its file is in memory, as a few numbers. Lines that are appended meanwhile are not
+seen. If another file replaces this one, the open file is still read.
 """
 
 import os
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     import numpy as np
 
 TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
-NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # as a line is written
+NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # in the order in which a line has them
 HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
 BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
-ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # of a line that no crash cut off
-Asked = Mapping[ResultKey, int | None]  # results, each with the number of its own queries; None: all that the file has
+ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # the ends of a line that no crash cut off
+Asked = Mapping[ResultKey, int | None]  # the number of queries of each result; None: as many as the file has
 
 
 class Stretch(NamedTuple):
-    """Neighbouring lines of a file: their first byte, the number of the first from 1, and their lengths."""
+    """Neighbouring lines of a file: their first byte, the number of the first line from 1, and their lengths."""
 
     offset: int
     number: int
@@ -38,13 +38,13 @@ class Stretch(NamedTuple):
 
 
 def identity(file: int) -> list[int]:
-    """Return the device and inode of an open file, which another file in its place does not share."""
+    """Return the device and inode of an open file, which a new file of the same name does not have."""
     found = os.fstat(file)
     return [found.st_dev, found.st_ino]
 
 
 def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
-    """Return the trials at these stretches of a file, as `StoredTrialIndex` has them."""
+    """Return the trials at these stretches of a file. `StoredTrialIndex.stretches` returns such stretches."""
 
     def read(offset: int, size: int) -> bytes:
         file.seek(offset)
@@ -54,7 +54,7 @@ def lines_at(file: BinaryIO, stretches: Iterable[Stretch]) -> list[Line]:
 
 
 def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield each line with its number; those of a stretch are read at once."""
+    """Yield each line with its number. The lines of a stretch are read at once."""
     for offset, number, lengths in stretches:
         text, start = read(offset, sum(lengths)), 0
         for length in lengths:
@@ -64,7 +64,7 @@ def _texts(stretches: Iterable[Stretch], read: Callable[[int, int], bytes]) -> I
 
 
 def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
-    """Return the trials of these lines, each with its number; a line that is no trial is skipped."""
+    """Return the trials of these lines, each with its number. A line that contains no trial is skipped."""
     lines = []
     for text, number in texts:
         line = line_of(text)
@@ -75,7 +75,7 @@ def _numbered(texts: Iterable[tuple[bytes, int]]) -> list[Line]:
 
 
 class TrialPlaces:
-    """The places of results' trials in a file that was just written, result by result."""
+    """The positions of results' trials in a file that was just written, result by result."""
 
     def __init__(self) -> None:
         self.keys: dict[ResultKey, tuple[int, int]] = {}
@@ -83,7 +83,7 @@ class TrialPlaces:
         self._end = 0
 
     def write(self, file: BinaryIO, names: Sequence[ResultKey], kept: "StoredTrialIndex") -> None:
-        """Write the trials of these results as they stand in another file, result by result, and note their places."""
+        """Copy the trials of these results from another file, result by result, and note their new positions."""
         import numpy as np
 
         offsets, lengths, bounds = kept.stand(names)
@@ -91,7 +91,7 @@ class TrialPlaces:
         breaks = np.flatnonzero(ends[:-1] != offsets[1:]) + 1  # neighbouring lines are copied at once
         for start, end in zip([0, *breaks.tolist()], [*breaks.tolist(), len(offsets)], strict=True):
             if start < end and not kept.copy_to(file, int(offsets[start]), int(ends[end - 1])):
-                file.write(b"\n")  # the last line of a file that lacks its end
+                file.write(b"\n")  # the other file's last line lacks its line end
                 lengths[end - 1] += 1
         first = len(self.offsets)
         self.lengths.frombytes(lengths.astype(self.lengths.typecode).tobytes())
@@ -104,8 +104,9 @@ class TrialPlaces:
 class StoredTrialIndex:
     """The newest trial of every query of some results, in the order of the results.
 
-    Each line has its number in the file, from 1, under "line". If `asked` gives a result's number of queries, trials of
-    an earlier run in the folder beyond it are left out. `shown` turns a result's trials into those that a report shows.
+    Each trial has the number of its line in the file, from 1, under "line". `asked`: if it gives a result's number of
+    queries, surplus trials of an earlier run are left out. `shown`: a function that turns a result's trials into the
+    trials that a report shows.
     """
 
     def __init__(
@@ -139,7 +140,7 @@ class StoredTrialIndex:
 
     @property
     def identity(self) -> list[int]:
-        """The device and inode of the file; empty if there is none."""
+        """The device and inode of the file; empty if there is no file."""
         return [] if self._file is None else identity(self._file)
 
     def __iter__(self) -> Iterator[Line]:
@@ -155,12 +156,12 @@ class StoredTrialIndex:
         return [name for name in self._asked if self._places_of(name)]
 
     def trials_of(self, name: ResultKey) -> list[Line]:
-        """Return the trials of a result, in the order of its queries; none for an unknown result."""
+        """Return the trials of a result, in the order of its queries; empty for an unknown result."""
         lines = _numbered(_texts(self.stretches(name), self._bytes_at))
         return self.shown(name, lines) if self.shown else lines
 
     def stretches(self, name: ResultKey) -> list[Stretch]:
-        """Return the places of a result's trials in the file."""
+        """Return the positions of a result's trials in the file, as stretches of neighbouring lines."""
         places = self._places_of(name)
         offsets, lengths, numbers = (
             column[places.start : places.stop] for column in (self._offsets, self._lengths, self._numbers)
@@ -175,7 +176,7 @@ class StoredTrialIndex:
     def stand(
         self, names: Sequence[ResultKey]
     ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Return the places and lengths of the trials of these results, and how many precede each result."""
+        """Return the offsets and lengths of the trials of these results, in bytes, and how many precede each result."""
         import numpy as np
 
         ranges = [self._places_of(name) for name in names]
@@ -185,9 +186,9 @@ class StoredTrialIndex:
         offsets, lengths = (np.asarray(column)[places].astype(np.int64) for column in (self._offsets, self._lengths))
         return offsets, lengths, bounds
 
-    # copied: bytes at once
+    # copied: bytes that are copied at once
     def copy_to(self, file: BinaryIO, start: int, end: int, *, copied: int = 2**20) -> bool:
-        """Copy these bytes of the file to another; return whether they end with the end of a line."""
+        """Copy the bytes from `start` to `end` to another file. Return whether they end with a line end."""
         text = b""
         for place in range(start, end, copied):
             text = self._bytes_at(place, min(copied, end - place))
@@ -195,23 +196,23 @@ class StoredTrialIndex:
         return text.endswith(b"\n")
 
     def _bytes_at(self, offset: int, size: int) -> bytes:
-        assert self._file is not None  # noqa: S101 - there is no line without a file
+        assert self._file is not None  # noqa: S101 - without a file no line is read
         os.lseek(self._file, offset, os.SEEK_SET)
         parts, left = list[bytes](), size
-        while left and (part := os.read(self._file, left)):  # at most 2 GiB come at once
+        while left and (part := os.read(self._file, left)):  # the system reads at most 2 GiB at once
             parts.append(part)
             left -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _places_of(self, name: ResultKey) -> range:
-        """Return the places of a result's trials in the index."""
+        """Return the indices of a result's trials in `_offsets`, `_lengths` and `_numbers`."""
         key = self._places.get(name)
         if key is None or self._file is None:
             return range(0)
         return range(self._starts[key], self._ends[key])
 
     def _index(self, path: Path) -> None:
-        """Index the place of the newest trial of each query, result by result."""
+        """Index the positions of the newest trial of each query, result by result."""
         import numpy as np
 
         found, queries = self._scan(path)
@@ -233,10 +234,10 @@ class StoredTrialIndex:
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
     def _scan(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
-        """Return each trial's result, query and place of its line, and the names of queries."""
+        """Return each trial's result, query, offset, length and line number, and the names of the queries."""
         import numpy as np
 
-        others = 2**32 - 1  # the place of a result that is not asked for
+        others = 2**32 - 1  # stands for every result that is not wanted
         found, offset = array("Q"), 0
         queries: dict[str, int] = {}  # in the order of their first appearance
 
@@ -250,16 +251,16 @@ class StoredTrialIndex:
 
         @cache
         def place_written(begins: bytes) -> int:
-            """Return a result's place by the beginning of a line, up to its query."""
+            """Return the number of a result from the beginning of a line, up to its query."""
             if b"\\" not in begins:
-                with suppress(UnicodeDecodeError):  # the names are in the order of a result's
+                with suppress(UnicodeDecodeError):  # a line has the names in the order of `ResultKey`
                     return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), others)
             line = line_of(begins + b"}", whole=False)
             return others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
 
         if self._file is not None:
             with path.open("rb") as file:
-                key, head = others, b""  # of the line before: most lines begin as it does, up to their query
+                key, head = others, b""  # of the line before: most lines begin like it, up to their query
                 for number, text in enumerate(file, start=1):
                     whole = text.endswith(ENDS)
                     if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
@@ -278,10 +279,10 @@ class StoredTrialIndex:
 
 
 def _name(line: bytes, start: int) -> bytes:
-    """Return the text in quotes there, with them, up to the next quote."""
+    """Return the quoted text with its first letter at `start`, and with both quotes."""
     return line[start - 1 : line.find(b'"', start) + 1]
 
 
 def _number(query: str) -> tuple[int, ...]:
-    """Return the place of a query in its result: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    """Return the numbers in a query's name, its place in the order: `-0`, then `-0-decoy-1`, then `-1`."""
     return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

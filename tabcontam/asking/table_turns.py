@@ -1,6 +1,6 @@
-"""Tables that are asked in turns until they are decided: earlier answers are taken up when their turn comes.
+"""Tables that are asked in turns until they are decided. Earlier answers count when their turn comes.
 
-A run that finds every answer in a folder or in the store decides after as many queries as one that pays for them.
+So a run that has every answer in a folder or in the store decides after as many queries as a run that pays for them.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,19 +15,19 @@ from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
 
 Slot = tuple[PlannedResult, Query]
 Taken = Callable[[PlannedResult, Trial], None]  # keeps a trial
-Conceded = Callable[[PlannedResult, Trial], Trial]  # returns a trial without the part that the reference answered, too
+Conceded = Callable[[PlannedResult, Trial], Trial]  # returns a trial without what the reference answered too
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One query to ask, and every place of the plan where its reply belongs."""
+    """One query to ask, and all cells of the plan that use its reply, each with its own query."""
 
     model: Model
     places: tuple[Slot, ...]
 
     @property
     def query(self) -> Query:
-        """The query, in the words of its first place."""
+        """The query, as the first cell words it."""
         return self.places[0][1]
 
 
@@ -55,12 +55,12 @@ class TableTurns:
 
     @property
     def decided(self) -> SequentialOutcome | None:
-        """The decision on the table, if it has been made."""
+        """The decision on the table; None if it is still open."""
         return self.deciding.decided
 
     @property
     def next(self) -> list[Slot]:
-        """The unanswered queries that must be asked whatever the answers to the others are."""
+        """The unanswered queries that must be asked now, since answers to only some of them cannot decide the table."""
         return [slot for slot in self._needed if not self.has(*slot)]
 
     @property
@@ -69,15 +69,15 @@ class TableTurns:
         return self.slots[first : first + len(self.deciding.next)]
 
     def has(self, planned: PlannedResult, query: Query) -> bool:
-        """Return whether the answer to a query is there and waits for its turn."""
+        """Return whether a query has an answer that waits for its turn."""
         return (planned.name, query.id) in self.waiting
 
     def wait(self, planned: PlannedResult, trial: Trial) -> None:
-        """Hold the read answer to a query until its turn comes."""
+        """Keep the read answer to a query until its turn comes."""
         self.waiting[planned.name, trial.query.id] = trial
 
     def take(self, taken: Taken) -> int:
-        """Take up the answers whose turn has come, up to the first missing one; return how many they were."""
+        """Use the answers whose turn has come, up to the first missing answer. Return how many were used."""
         before = len(self.deciding.trials)
         while needed := self._needed:
             for planned, query in needed:
@@ -90,7 +90,7 @@ class TableTurns:
 
 
 def turns_of(plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
-    """Return the turns of each LLM and table that is asked in turns."""
+    """Return the turns of each LLM and table that are asked in turns."""
     in_turns = [planned for planned in plan if planned.sequential and planned.queries]
     own = grouped(in_turns, lambda planned: planned.name.of_table)
     return {place: TableTurns.of(plan, options, conceded) for place, plan in own.items()}

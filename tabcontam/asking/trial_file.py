@@ -1,4 +1,4 @@
-"""A run's folder: trials are appended as answers come, everything else is replaced in one step."""
+"""A run's folder. Trials are appended as answers come; every other file is replaced in one step."""
 
 import json
 import os
@@ -25,15 +25,15 @@ TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 RECALLED = "recalled.csv"
-UNREAD = "unread"  # why nothing was read in a text
-NUMBER = "line"  # of a line that was read: its place in its file, from 1; never written
-PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # a line's names for questions that are no prompts
+UNREAD = "unread"  # the name under which a line says why no answer was read
+NUMBER = "line"  # the name for the number of a line in its file, from 1; never written
+PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # the names for kinds of questions other than prompts
 Line = dict[str, Any]
 Key = tuple[str, ...]
 
 
 def open_folder(path: Path) -> Path:
-    """Return the run's folder, made if need be and tried for writing. Raises `UsageError`."""
+    """Return the run's folder, made if it is missing and tested for writing. Raises `UsageError`."""
     check_own_files(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -48,15 +48,15 @@ def open_folder(path: Path) -> Path:
 
 
 class Journal:
-    """The file `trials.jsonl`: one line a trial, appended and flushed as each answer arrives.
+    """The file `trials.jsonl`: one trial a line, appended and flushed as each answer arrives.
 
-    A line that a crash cut off is skipped when the file is read, and ended before the next one is written.
+    A line that a crash cut off is skipped when the file is read. The next line that is written begins on a new line.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS
         self.unsaved: list[Mapping[str, Any]] = []
-        self._whole = False  # whether the file is known to end with a whole line
+        self._whole = False  # True once the file is known to end with a line end
 
     def lines(self) -> Iterator[Line]:
         """Return the trials in the file, oldest first."""
@@ -72,7 +72,7 @@ class Journal:
                     yield number, line
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Add one trial; the operating system has it when this returns. Raises OSError, and keeps the line."""
+        """Add one trial, which the operating system has when this returns. Raises OSError, and keeps the line."""
         try:
             self._write(line)
         except OSError:
@@ -80,9 +80,9 @@ class Journal:
             raise
 
     def rescue(self) -> None:
-        """Write down the unsaved lines: here, or else in the system's temporary folder, or on stderr.
+        """Write the unsaved lines to this file, or else to the system's temporary folder, or else to standard error.
 
-        Raises `UsageError` with the place where the answers are.
+        Raises `UsageError` with the place of the answers if this file cannot be written.
         """
         if not self.unsaved:
             return
@@ -106,7 +106,7 @@ class Journal:
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        """Add a line in one call of the system if it can be: an answer waits for no more than that."""
+        """Add a line to the file, in a single call of the operating system if possible."""
         text = as_lines([line]).encode("utf-8", "backslashreplace")
         if not self._whole and last_line_is_cut_off(self.path):
             text = b"\n" + text
@@ -118,18 +118,18 @@ class Journal:
 
 
 def line_of(text: bytes, *, whole: bool = True) -> Line | None:
-    """Return the trial that a line holds; None if it holds none, for example if a crash cut it off.
+    """Return the trial in a line; None if the line contains no trial, for example because a crash cut it off.
 
-    Unless it is to be `whole`, any object counts.
+    If `whole` is False, any JSON object is returned.
     """
     line: object
     try:
-        line = _fast_reader()(text)  # the slower reader below takes more
+        line = _fast_reader()(text)  # the slower reader below accepts more texts
     except ValueError:
         try:
             line = json.loads(text.decode("utf-8", "replace"))
         except (ValueError, RecursionError):
-            return None  # cut off by a crash, or not a trial
+            return None  # a crash cut it off, or it is not JSON
     if not whole:
         return line if isinstance(line, dict) else None
     return line if is_trial(line) else None
@@ -154,7 +154,7 @@ STATES = frozenset(ReplyState)
 
 
 def is_trial(line: object) -> TypeGuard[Line]:
-    """Return whether a line of trials.jsonl is a trial; anything else in the file is skipped."""
+    """Return whether a line of trials.jsonl is a trial. All other lines of the file are skipped."""
     if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
         return False
     return line["state"] in STATES and line["test"] in by_id()
@@ -162,9 +162,9 @@ def is_trial(line: object) -> TypeGuard[Line]:
 
 @contextmanager
 def lock_run_folder(folder: Path) -> Iterator[None]:
-    """Lock a run's folder: two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
+    """Lock a run's folder, since two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
 
-    The lock goes with the process, however it ends.
+    The lock ends with the process, even after a crash.
     """
     with (folder / TRIALS).open("ab") as file:
         try:
@@ -172,7 +172,7 @@ def lock_run_folder(folder: Path) -> Iterator[None]:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except ImportError:
-            pass  # Windows: its locks would keep us from the file ourselves
+            pass  # Windows: its locks would keep this run from the file too
         except OSError as error:
             raise UsageError(
                 f"{folder} is in use by another run; wait for it or choose another {option('out')}"
@@ -181,7 +181,7 @@ def lock_run_folder(folder: Path) -> Iterator[None]:
 
 
 def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
-    """Return the lines as trials.jsonl's text, without the numbers that they had in another file."""
+    """Return the lines as the text of trials.jsonl, without the line numbers of the file they were read from."""
     kept = ({name: value for name, value in line.items() if name != NUMBER} for line in lines)
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
 
@@ -192,8 +192,10 @@ def line_key(line: Mapping[str, Any]) -> Key:
 
 
 def write_question(question: Question, form: PromptForm) -> str | list[dict[str, str]]:
-    """Return a question as trials.jsonl holds it: a prompt's rendering, the text before endings, a lookup's texts, a
-    line each; values searched for next to others come after these.
+    """Return a question as trials.jsonl writes it.
+
+    A prompt is written as its rendering in this `form`, endings as the text before them, and a lookup as its texts, one
+    a line. In a lookup for values next to other cells, the other cells come first.
     """
     match question:
         case Passage():
@@ -210,7 +212,7 @@ def write_question(question: Question, form: PromptForm) -> str | list[dict[str,
 
 
 def _sought(question: Lookup) -> str:
-    """Return the texts that a lookup searches for, in words that a person can follow."""
+    """Return the texts that a lookup searches for, in words for a person."""
     if question.by is not LookupMode.CELLS:
         return "\n".join(question.texts)
     given_cells = ", ".join(question.context)
@@ -222,7 +224,7 @@ def _sought(question: Lookup) -> str:
 def trial_line(
     key: Mapping[str, str], form: PromptForm, trial: Trial, paper_rules: bool, exposure: float | None = None
 ) -> Line:
-    """Return a trial as a line of trials.jsonl; `exposure` is how many copies of its row the LLM has read."""
+    """Return a trial as a line of trials.jsonl. `exposure` is the number of copies of its row that the LLM has read."""
     query, reply = trial.query, trial.reply
     by_feature = by_id()[key["test"]].by_feature
     return {
@@ -251,7 +253,7 @@ def trial_line(
 
 
 def asked_in(question: Question, form: PromptForm) -> Line:
-    """Return the fields of a line that hold the question: "question" names its kind, unless it is a prompt."""
+    """Return the fields of a line that contain the question. "question" names its kind, unless it is a prompt."""
     written: Line = {"prompt": write_question(question, form)}
     match question:
         case Passage():
@@ -265,7 +267,7 @@ def asked_in(question: Question, form: PromptForm) -> Line:
 
 
 def looked_up(question: Lookup) -> Line:
-    """Return the fields of a lookup, as trials.jsonl and the store hold them."""
+    """Return the fields of a lookup, as trials.jsonl and the store have them."""
     return {
         "texts": list(question.texts),
         "most": question.most,
@@ -276,7 +278,7 @@ def looked_up(question: Lookup) -> Line:
 
 
 def answer_fields(answer: Answer) -> Line:
-    """Return the fields of an answer besides its text, as trials.jsonl and the store hold them."""
+    """Return the fields of an answer except its text, as trials.jsonl and the store have them."""
     match answer:
         case Reply():
             weighed = {} if answer.log_probability is None else {"log_probability": answer.log_probability}
@@ -300,7 +302,7 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
 
 
 def trial_of(line: Mapping[str, Any]) -> Trial:
-    """Return the trial of a line, to be read again. Raises KeyError, TypeError or ValueError if it is none."""
+    """Return the trial of a line, not yet read. Raises KeyError, TypeError or ValueError if the line is damaged."""
     question, expected, test = question_of(line), line["expected"], by_id()[line["test"]]
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
     if test.by_feature and not (asked and isinstance(expected, dict)):
@@ -328,17 +330,17 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
 
 
 def row_of(line: Mapping[str, Any]) -> int | None:
-    """Return the table's row that a line asks about, from 0; None if it asks about none."""
+    """Return the index of the table's row that a line asks about, from 0; None if it asks about no row."""
     return _whole(line.get("row"))
 
 
 def _whole(value: object) -> int | None:
-    """Return a whole number that is not below 0; None for anything else."""
+    """Return a whole number of 0 or more; None for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
-    """Return the columns that hold a line's answers. Raises ValueError if they are not a mapping of texts."""
+    """Return, by feature, the column that contains the answer. Raises ValueError if the field is damaged."""
     held = line.get("lies_in") or {}
     if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
         raise ValueError(f"no columns in {held!r}"[:200])
@@ -346,7 +348,7 @@ def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return all values of a line's features that have few. Raises ValueError for anything else."""
+    """Return all values of each asked feature that has few values. Raises ValueError if the field is damaged."""
     held = line.get("values") or {}
     if not isinstance(held, Mapping) or not all(
         isinstance(values, list) and all(isinstance(value, str) for value in values) for values in held.values()
@@ -356,7 +358,7 @@ def _values(line: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def question_of(line: Mapping[str, Any]) -> Question:
-    """Return the question that a line holds; of a prompt the one rendering that was sent."""
+    """Return the question of a line. A prompt has only the rendering that was sent."""
     prompt, kind = line["prompt"], line.get("question")
     if kind == PASSAGE:
         return Passage(prompt)
@@ -373,7 +375,7 @@ def question_of(line: Mapping[str, Any]) -> Question:
 
 
 def token_of(fields: Sequence[Any]) -> Token:
-    """Return a token from its JSON. Raises TypeError or ValueError for anything else."""
+    """Return a token from its JSON. Raises TypeError or ValueError if that is damaged."""
     text, log_probability, mean, deviation = fields
     if not isinstance(text, str):
         raise TypeError(f"no text: {text!r}"[:200])
@@ -382,14 +384,14 @@ def token_of(fields: Sequence[Any]) -> Token:
 
 
 def answer_of(line: Mapping[str, Any]) -> Answer:
-    """Return the answer that a line holds. Raises KeyError, TypeError or ValueError if it is none."""
+    """Return the answer of a line. Raises KeyError, TypeError or ValueError if it is damaged."""
     kind = {PASSAGE: Scores, ENDINGS: Likelihoods, LOOKUP: Matches}.get(line.get("question", ""), Reply)
     fields = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
     return answer_held(kind, fields)
 
 
 def answer_held(kind: type[Answer], fields: Mapping[str, Any], usage: Usage | None = None) -> Answer:
-    """Return the answer of a kind from its JSON. Raises KeyError, TypeError or ValueError if there is none."""
+    """Return an answer of this `kind` from its JSON. Raises KeyError, TypeError or ValueError if that is damaged."""
     state, detail = ReplyState(fields["state"]), fields["detail"]
     if kind is Scores:
         return Scores(tuple(map(token_of, fields["scores"])), state, detail, usage)
@@ -404,7 +406,7 @@ def answer_held(kind: type[Answer], fields: Mapping[str, Any], usage: Usage | No
 
 
 def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPrediction:
-    """Return a prediction from a line. Raises ValueError if it has no probabilities: a p-value is made of them."""
+    """Return a prediction from its JSON. Raises ValueError if it has no probabilities, as a p-value needs them."""
     prediction = CellPrediction(**{**fields, "coarser": tuple(map(RoundedPrediction.read, fields.get("coarser", ())))})
     listed = prediction.values.values() if isinstance(prediction.values, dict) else [None]
     known = [*listed, prediction.rest, prediction.missing]
@@ -416,11 +418,11 @@ def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPredicti
 
 
 def answers(line: Line, query: Query) -> bool:
-    """Return whether a line's question is this query's, in any form: only an answer shows which a server takes."""
+    """Return whether a line's question is this query's in any form, as its form is known only after an answer."""
     question = query.question
     return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
 
 
 def _forms(question: Question) -> Iterable[PromptForm]:
-    """Return the forms in which a question can be sent: one that is no prompt has a single form."""
+    """Return the forms in which a question can be sent. A question that is no prompt has a single form."""
     return PromptForm if isinstance(question, Prompt) else (PromptForm.COMPLETION,)

@@ -1,4 +1,4 @@
-"""The division of work while new tables are prepared: tests that no process has begun, and owners of cached parts."""
+"""The division of work while new tables are prepared: tests that no process has begun, owners of findings."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,17 +12,17 @@ Key = tuple[int, str]  # the id() of a table and the id of a test
 
 
 class PreparationQueue:
-    """The tests of new tables that no process has begun yet: this run works from the front, others from the back.
+    """The tests of new tables that no process has begun yet. This run takes them from the front, helpers from the back.
 
-    A process of this machine takes one test; another machine takes a whole table that no process has begun. A table is
-    offered to a machine that is still busy. Until that machine claims the table, others may begin it.
+    A process of this machine takes one test. Another machine takes a whole table that no process has begun. A table may
+    be offered to a machine that is still busy. Until that machine claims it, other processes may begin it.
     """
 
     def __init__(self, tables: Sequence[Table], tests: Sequence[Test]) -> None:
         self._lock = Lock()
         self._every = {id(table): {(id(table), test.id): (table, test) for test in tests} for table in tables}
         self._left = {key: each for own in self._every.values() for key, each in own.items()}
-        # Large tables are not sent away: the facts on all of their rows lie on this machine.
+        # Large tables are not offered: the facts about all of their rows are on this machine.
         self._untouched = {id(table): table for table in tables if table.whole is None}
         self._offered: set[int] = set()
         self._offers: Counter[int] = Counter()
@@ -30,7 +30,7 @@ class PreparationQueue:
         self._written: set[Key] = set()
 
     def __len__(self) -> int:
-        """Return how many tests are left."""
+        """Return how many tests no process has begun."""
         return len(self._left)
 
     @property
@@ -39,7 +39,7 @@ class PreparationQueue:
         return len(self._untouched)
 
     def write(self, test: Test, table: Table) -> None:
-        """Note that this run writes a test about a table now, and is done with the one before."""
+        """Note that this run now writes the queries of this test about this table, and has finished the test before."""
         with self._lock:
             if self._writing is not None:
                 self._written.add(self._writing)
@@ -48,7 +48,7 @@ class PreparationQueue:
             self._untouched.pop(id(table), None)
 
     def take(self) -> tuple[Table, Test] | None:
-        """Return the last test that is left; of a table offered to another machine only if there is no other."""
+        """Return the last test that is left. Tests of tables that other machines were offered come last."""
         with self._lock:
             key = next((key for key in reversed(self._left) if key[0] not in self._offered), None)
             key = key or next(reversed(self._left), None)
@@ -57,9 +57,9 @@ class PreparationQueue:
             self._untouched.pop(key[0], None)
             return self._left.pop(key)
 
-    # offers: times that a table is offered to other machines: a second time if the first machine is lost
+    # offers: how often a table may be offered; more than once, as a machine can be lost
     def offer(self, *, offers: int = 2) -> Table | None:
-        """Return the last table that no process has begun, and which is offered to no other machine."""
+        """Return the last table that no process has begun and that is not offered already."""
         with self._lock:
             for place in reversed(self._untouched):
                 if place not in self._offered and self._offers[place] < offers:
@@ -69,7 +69,7 @@ class PreparationQueue:
             return None
 
     def claim(self, table: Table) -> bool:
-        """Return whether the machine that a table is offered to shall prepare it: no process has begun it meanwhile."""
+        """Return whether the machine that was offered a table may prepare it: no process has begun it since."""
         with self._lock:
             if self._untouched.pop(id(table), None) is None:
                 return False
@@ -83,7 +83,7 @@ class PreparationQueue:
             self._offered.discard(id(table))
 
     def give_back(self, table: Table) -> None:
-        """Take back a claimed table that was not prepared, but for the tests that this run has begun meanwhile."""
+        """Take back a claimed table that was not prepared, except the tests that this run has written meanwhile."""
         with self._lock:
             own = self._every.get(id(table), {})
             self._left |= {key: each for key, each in own.items() if key not in self._written}
@@ -91,25 +91,25 @@ class PreparationQueue:
                 self._untouched[id(table)] = table
 
     def clear(self) -> None:
-        """Drop everything that is left: the plan is written."""
+        """Drop all tests that are left, since the plan is written."""
         with self._lock:
             for held in (self._every, self._left, self._untouched):
                 held.clear()
 
 
 class FindingRegistry:
-    """The findings of the run and its helpers, each made once: the run's own side of sharing the work."""
+    """The findings of the run and its helpers. Each finding is made once."""
 
     backwards = False
 
     def __init__(self, check: Callable[[], None] = lambda: None) -> None:
         self._check = check
-        self._findings: dict[str, tuple[object, Event]] = {}  # its owner, and when it is there, or is given up
+        self._findings: dict[str, tuple[object, Event]] = {}  # the owner; an event: made or given up
         self._elsewhere: dict[str, Event] = {}
         self._lock = Lock()
 
     def begin(self, name: str, owner: object = None) -> bool:
-        """Return whether the owner, by default the run, shall make a finding; wait if another process makes it."""
+        """Return whether `owner`, by default the run, must make a finding. If another makes it, wait for that."""
         if owner is None:
             self._check()
         if prepared := self._elsewhere.get(str(Path(name).parent)):
@@ -122,22 +122,22 @@ class FindingRegistry:
         return False
 
     def end(self, name: str) -> None:
-        """Note that a finding can be read, or was not made."""
+        """Note that a finding was made, or given up."""
         self._findings[name][1].set()
 
     def prepare(self, folder: Path) -> None:
-        """Note that another machine prepares the table of this folder, so that all who need its findings wait."""
+        """Note that another machine prepares the table of this folder. All that need its findings wait."""
         self._elsewhere[str(folder)] = Event()
 
     def prepared(self, folder: Path, names: Iterable[str]) -> None:
-        """Note that the other machine has ended, and has made these findings."""
+        """Note that the other machine has ended and has made the findings `names`."""
         for name in names:
             with self._lock:
                 self._findings.setdefault(name, (folder, Event()))[1].set()
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
-        """End all findings, or those of one owner, so that no process waits for them any longer."""
+        """End the wait for all findings, or for the findings of one owner."""
         with self._lock:
             for its_owner, ended in self._findings.values():
                 if owner is None or its_owner is owner:

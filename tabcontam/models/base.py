@@ -1,15 +1,15 @@
-"""The interface of every source, be it a model or a corpus: `answer(request) -> answer`.
+"""The interface of every source, a model or a corpus: `answer(request) -> answer`.
 
-A source gets a question, and nothing about the test that asks it; a model takes that rendering of a prompt which fits
-its form. Each kind of question has a method of its own: `generate` answers a `Prompt` with a `Reply`, `score` a
-`Passage` with `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of
-failure has an error of its own, so that one place decides what to do about it:
+A source gets a question, and no facts about the test that asks it. A model uses the rendering of a prompt that fits its
+form. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
+`Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of failure has an error,
+so that one place decides what to do about it:
 
-TransientError      may pass: the request is sent again
-FatalError          nothing more will come of this model
-SpentError          the user's limit forbids another request
-LackError           this source turns out to answer no question of this kind
-an answer of state `failed`     this request alone gets no answer
+- `TransientError`: it may pass, and the request is sent again;
+- `FatalError`: this model can answer nothing more;
+- `SpentError`: the user's limit forbids another request;
+- `LackError`: this source turns out to answer no question of this kind;
+- an answer in the state `failed`: only this request gets no answer.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from tabcontam.models.batch_api import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
-# Shows the user that a task runs until the context ends; the context gives the function that reports its progress.
+# Shows the user that a task runs until the context ends. The context yields a function that reports its progress.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-PAGE = "web page"  # the kind of a `TransientError` if a web page came in place of an answer
-MOST_WORDINGS = 24  # of one query, so that a server that keeps refusing comes to an end
-WENT_ON = "it went on without end"  # why an answer was ended before its limit
+PAGE = "web page"  # the kind of a `TransientError` if the answer was a web page
+MOST_WORDINGS = 24  # ways of writing one query, after which a server that keeps refusing is given up
+WENT_ON = "it went on without end"  # the reason why an answer was ended before its limit
 
 
 @dataclass(eq=False)
 class TransientError(Exception):
     """A failure that may pass: a rate limit, an overloaded or failing server, a timeout, a cut connection, broken JSON.
 
-    `text` is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"). `wait` is the
-    number of seconds that the server asks for, None if it asks for none. `crowded` means that fewer requests at a time
-    would help; `sent` that the model may have answered, so that the request may have to be paid for.
+    `text`: one line without the key. `kind`: a word or two for the progress line ("429", "timeout"). `wait`: the
+    seconds that the server asks to wait, None if it asks for no wait. `crowded`: fewer requests at a time would help.
+    `sent`: the model may have answered, so the request may be charged.
     """
 
     text: str
@@ -58,13 +58,13 @@ class TransientError(Exception):
 
 
 class FatalError(Exception):
-    """A lasting failure of this model, in one line: a wrong key, an unknown model, an exhausted quota."""
+    """A lasting failure of this model, stated in one line: a wrong key, an unknown model, a used-up quota."""
 
 
 class LackError(Exception):
-    """The discovery that a source lacks what this kind of question needs. It is still asked questions of other kinds.
+    """The error of a source that lacks a need of this kind of question. It is still asked other kinds of questions.
 
-    `sent` means that this question was sent; if not, it was known beforehand to be in vain.
+    `sent`: this question was sent. If False, the source was already known to lack it.
     """
 
     def __init__(self, text: str, sent: bool = True) -> None:
@@ -73,7 +73,7 @@ class LackError(Exception):
 
 
 class SpentError(Exception):
-    """The refusal, in one line, to send a request that would go beyond a limit that the user set."""
+    """The refusal, stated in one line, to send a request that would exceed a limit of the user."""
 
 
 def as_reply(
@@ -85,9 +85,10 @@ def as_reply(
     reasoned: bool = False,
     stopped: str = "",
 ) -> Reply:
-    """Return the reply for a text that the model wrote: refused, cut by the token limit, empty or complete.
+    """Return a model's text as a reply: refused, cut at the token limit, empty or complete.
 
-    `reasoned` means that the model thought before it wrote; `stopped` is any other reason for the text's end.
+    `reasoned`: the model thought before it wrote. `stopped`: any other reason why the text ended; "" for its natural
+    end.
     """
     blank = not text.strip()
     if refusal is not None:
@@ -101,12 +102,12 @@ def as_reply(
 
 
 def failed(why: str) -> Reply:
-    """Return the failed reply to a request that got no answer, with the reason."""
+    """Return the failed reply to a request that got no answer, with the reason `why`."""
     return Reply("", ReplyState.FAILED, why)
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
-    """Return a chat for a model that takes no system text: the user's first turn begins with that text."""
+    """Return a chat for a model that accepts no system text: the user's first turn begins with that text."""
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     turns = [message for message in messages if message.role != "system"]
     if not system:
@@ -126,11 +127,12 @@ def in_turns(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question for a source; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
+    """One question for a source. A prompt's answer may have at most `max_tokens` tokens.
 
-    A model that sends more than one request for an answer calls `again` before each further one. `again` raises
-    `SpentError` if the user's limit forbids it, and the model must not catch that. If `structured` is true and the
-    prompt asks for values, the server shall hold the answer to the schema.
+    The model decodes greedily, unless the prompt states a temperature. A model that sends more than one request for an
+    answer calls `again` before each further one. `again` raises `SpentError` if the user's limit forbids that request;
+    the model must not catch it. `structured`: if the prompt asks for values, the server must make the answer fit the
+    schema.
     """
 
     question: Question
@@ -140,41 +142,41 @@ class ModelRequest:
 
     @property
     def prompt(self) -> Prompt:
-        """The question as a prompt. Raises TypeError for any other kind."""
+        """The question as a prompt. Raises TypeError if it is of another kind."""
         prompt = _of_kind(self.question, Prompt)
         return in_json(prompt) if self.structured else prompt
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """The JSON schema that the answer is held to; None if the answer is free."""
+        """The JSON schema that the answer must fit; None if the answer is free."""
         values = self.question.values if self.structured and isinstance(self.question, Prompt) else ()
         return schema_of(values) if values else None
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """The test whether an answer so far goes on without end; None unless the answer is one of a few values."""
+        """A function that returns whether an answer so far has become endless; None for prompts without values."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
 
     @property
     def passage(self) -> Passage:
-        """The question as a text to be scored. Raises TypeError for any other kind."""
+        """The question as a text to be scored. Raises TypeError if it is of another kind."""
         return _of_kind(self.question, Passage)
 
     @property
     def endings(self) -> Endings:
-        """The question as a comparison of endings of a text. Raises TypeError for any other kind."""
+        """The question as a comparison of endings of a text. Raises TypeError if it is of another kind."""
         return _of_kind(self.question, Endings)
 
     @property
     def lookup(self) -> Lookup:
-        """The question as a lookup in documents. Raises TypeError for any other kind."""
+        """The question as a lookup in documents. Raises TypeError if it is of another kind."""
         return _of_kind(self.question, Lookup)
 
 
 def sum_charges(charged: Sequence[Usage | None]) -> Usage | None:
-    """Return what several requests were charged together; None if the charge of any of them is unknown."""
+    """Return the tokens that several requests were charged together; None if one of the charges is unknown."""
     known = [usage for usage in charged if usage is not None]
     if len(known) < len(charged):
         return None
@@ -183,7 +185,7 @@ def sum_charges(charged: Sequence[Usage | None]) -> Usage | None:
 
 def common_prefix_length(texts: Collection[tuple[int, ...]]) -> int:
     """Return the number of tokens that all of these texts begin with."""
-    first, last = min(texts), max(texts)  # all others lie between them
+    first, last = min(texts), max(texts)  # in this order all other texts are between the two
     shortest = min(len(first), len(last))
     return next((place for place in range(shortest) if first[place] != last[place]), shortest)
 
@@ -195,36 +197,36 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
 
 
 def unserved(model: "Model", error: UsageError) -> str:
-    """Return why a model cannot be had, in a line that begins with another way to have it served, if there is one."""
+    """Return why a model cannot be used. The line begins with another way to have it served, if there is one."""
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
 class Model(Protocol):
-    """One source: an LLM, a control or a corpus. `spec` is its name on the command line; `capabilities` are the
-    abilities that tests can ask for.
+    """One source: an LLM, a control or a corpus. `spec` is its name on the command line.
 
-    A provider overrides what differs; of `generate`, `score` and `search` those that its capabilities promise.
+    `capabilities` are the abilities that tests can ask for. A provider overrides what differs. Its capabilities promise
+    some of `generate`, `score` and `search`, which it must override.
     """
 
     spec: str
-    written_at: str = ""  # the address that the user wrote, if the API was found at another address of that host
+    written_at: str = ""  # the address that the user wrote, if the API was found at another address of the host
     stands_for: str = ""  # PROVIDER:MODEL, if `spec` is a label of the user's own
     capabilities: frozenset[Capability]
-    of_split: str = ""  # the only split of a dataset that it knows, if it is made for one
+    of_split: str = ""  # the only split of a dataset that it is made for, if any
     control: bool = False
     local: bool = False  # nothing leaves this machine
-    otherwise: str = ""  # how the user could have it served in another way
+    otherwise: str = ""  # another way in which the user could have it served
     version: str = ""  # a version or digest that the server states; "" if it states none
-    connections: int | None = None  # requests at a time, if the model knows; else the limiter finds out
-    allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
-    # how texts can be compared with its documents, if it can be searched
+    connections: int | None = None  # requests at a time, if the model states them; else the limiter adapts them
+    allowance: int = 0  # tokens of thinking that may be added to an answer's, as far as known
+    # the ways in which its documents can be searched, if it has some
     finds: frozenset[LookupMode] = frozenset(LookupMode)
-    unread: str = ""  # which of its documents are not read, and why, as far as is known before a search
-    learns: bool = False  # whether its first answer shows how it wants to be asked, so that it is asked one query first
-    least: int = 0  # the fewest tokens that an answer must be allowed, as far as is known
-    may_have: frozenset[Capability] = frozenset()  # abilities that it may turn out to have, once it is asked
-    settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
-    structured: bool = False  # whether its answers to row tests are held to a JSON schema
+    unread: str = ""  # which of its documents are not read, and why, as far as known before a search
+    learns: bool = False  # True if its first answer shows how to ask it; it is then asked one query first
+    least: int = 0  # the fewest tokens that the limit on an answer may be, as far as known
+    may_have: frozenset[Capability] = frozenset()  # abilities that its first answers may turn out to show
+    settled: bool = True  # False while its form is unknown: an earlier run or its first answer shows it
+    structured: bool = False  # True if its answers to row tests must fit a JSON schema
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec}>"
@@ -236,18 +238,18 @@ class Model(Protocol):
 
     @property
     def sent_in(self) -> PromptForm:
-        """The form of a prompt whose answer may be held to a schema; other prompts go in `form`."""
+        """The form of prompts with answers that may have to fit a schema; other prompts are sent in `form`."""
         return PromptForm.STRUCTURED if self.structured else self.form
 
     @property
     def is_corpus(self) -> bool:
-        """Return whether it is a corpus and nothing else: it can be searched, and answers no question."""
+        """Return whether it is only a corpus: it can be searched, and answers no other question."""
         answering = {Capability.GENERATE, Capability.SCORE}
         return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)
 
     @property
     def identity(self) -> Mapping[str, str] | None:
-        """Provider, address and model, under which replies are stored; None if they are not worth storing."""
+        """Provider, address and model, under which replies are stored; None if its replies are not stored."""
         provider, _, model = (self.stands_for or self.spec).partition(":")
         return {"provider": provider, "address": "", "model": model}
 
@@ -258,14 +260,14 @@ class Model(Protocol):
 
     @property
     def elsewhere(self) -> "Callable[[], Model] | None":
-        """The function that makes this model in another process, if its answers depend on weights and question alone.
+        """A function that makes this model in another process; None if the model must answer in this process.
 
-        None for a model that must answer in this process.
+        A model has one if its answers depend only on its weights and the question.
         """
         return None
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError`, as `connect` would, for a missing key or the like. Nothing is sent or loaded."""
+        """Raise `UsageError` for a missing key or the like, as `connect` would. Nothing is sent or loaded."""
         return
 
     async def look(self) -> None:
@@ -273,38 +275,38 @@ class Model(Protocol):
         return
 
     async def connect(self) -> None:
-        """Reach the model before anything is asked. Raises `UsageError` with one line if that cannot work."""
+        """Connect to the model before anything is asked. Raises `UsageError`, in one line, if that fails."""
         return
 
     def settle(self, form: PromptForm) -> None:
-        """Take the form that an earlier run found. Only called for a model that is not `settled`."""
+        """Use the form that an earlier run found. Only called for a model that is not `settled`."""
         return
 
     def shown_by(self, doing: Doing) -> None:
-        """Take a way to show progress to the user while an answer takes minutes. Called before anything is asked."""
+        """Keep a function that shows progress during answers that take minutes. Called before anything is asked."""
         return
 
     def stop(self) -> None:
-        """End answers under way that take minutes, since the user asks nothing more."""
+        """End answers under way that take minutes, since the user wants no more."""
         return
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":
-        """Return the model that answers for this table: itself, but for controls and simulations, made for one table.
+        """Return the model that answers about this table: itself, except for models that are made for one table.
 
-        Raises `Skip` if none can be made.
+        Controls and simulations are made for one table. Raises `Skip` if none can be made.
         """
         return self
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """Return how many copies it has read of the table's row at index `row`; None if that is unknown."""
+        """Return how many copies of the table's row at index `row` it has read; None if unknown."""
         return None
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """Return, in words, which part a control reads of a large table it is prepared for; empty if it reads all."""
+        """Return, in words, the part of a large table that a control reads; "" if it reads all of it."""
         return ""
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """Ask once, by the method for this kind of question, and raise as that method does."""
+        """Answer a request by the method for its kind of question. Raises as that method does."""
         match request.question:
             case Prompt():
                 return await self.generate(request)
@@ -316,18 +318,19 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer a prompt. Raises the module's four errors; any other failure becomes the answer's state.
+        """Return the reply to a prompt. Raises the module's four errors; any other failure becomes the reply's state.
 
-        So do `score`, `compare` and `search`. A method that a model does not override gives a failed answer.
+        `score`, `compare` and `search` raise in the same way. A method that a model does not override returns a failed
+        answer.
         """
         return Reply("", ReplyState.FAILED, f"{self.spec} answers no prompts")
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the natural-log probability of every token of a passage."""
+        """Return the log-probability, in nats, of every token of a passage."""
         return Scores((), ReplyState.FAILED, f"{self.spec} gives no log-probabilities")
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return how likely each ending of a text is. Here each text is scored whole; some models do better."""
+        """Return the log-probability of each ending of a text. Here whole texts are scored; some models do better."""
         question, found = request.endings, dict[str, float]()
         charged: list[Usage | None] = []
         for ending in dict.fromkeys(question.endings):
@@ -342,13 +345,13 @@ class Model(Protocol):
         return Likelihoods(values, ReplyState.OK, usage=sum_charges(charged))
 
     async def search(self, request: ModelRequest) -> Matches:
-        """Return the places that hold one of the texts of a lookup."""
+        """Return the places in documents that contain one of the texts of a lookup."""
         return Matches((), 0, ReplyState.FAILED, f"{self.spec} holds no documents to search")
 
     async def rest(self) -> None:
-        """Free, for now, what other models may wait for: every query that can be asked of this one was asked."""
+        """Free what other models may wait for, since no query is left that can be asked now."""
         return
 
     async def close(self) -> None:
-        """Give back connections and memory."""
+        """Free connections and memory."""
         return

@@ -1,7 +1,7 @@
-"""The interface of a provider's batch API: many requests are sent as one, answered within a day, and cost half.
+"""The interface of a provider's batch API: many requests are sent at once, answered within a day, for half the price.
 
-A provider whose maker has one gives a `Batches` as its model's `batches`. It only speaks the protocol; `asking` decides
-which queries go into which batch, and which notes are kept of it. It raises the errors of `models.base`.
+A model whose provider has such an API returns a `Batches` as `batches`. A `Batches` only speaks the protocol: `asking`
+decides which queries go into which batch, and keeps the notes. It raises the errors of `models.base`.
 """
 
 import json
@@ -15,13 +15,13 @@ from typing import Any, Protocol
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import ModelRequest, PromptForm, TransientError
 
-MARK = "tabcontam"  # the key under which a provider stores our own name of a batch
-NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # of a batch: it goes into addresses and into a command
+MARK = "tabcontam"  # the key under which a provider stores our name of a batch
+NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part of addresses and of a command
 
 
 @dataclass(frozen=True)
 class RequestStyle:
-    """The form and the allowance of tokens for thinking with which the requests of a batch were written."""
+    """The form and the tokens allowed for thinking with which the requests of a batch were written."""
 
     form: PromptForm
     allowance: int = 0
@@ -31,8 +31,8 @@ class RequestStyle:
 class BatchProgress:
     """The progress of a batch at its provider: `done` of `total` requests.
 
-    `reason` is why some have no result, once the batch has `ended`. `crowded` means that all of it was refused, since
-    more of this user's requests wait at the provider than it allows: fewer at a time would be accepted.
+    `reason`: why some requests have no result, once the batch has `ended`. `crowded`: the provider refused the whole
+    batch, since too many requests of this user wait there; a smaller batch would be accepted.
     """
 
     ended: bool
@@ -44,7 +44,7 @@ class BatchProgress:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """The result of one request of a batch: its name, and the line that the provider wrote for it."""
+    """The result of one request of a batch: the request's name, and the line that the provider wrote for it."""
 
     name: str
     content: Mapping[str, Any]
@@ -56,34 +56,34 @@ class Batches(Protocol):
     service: str
     most_requests: int
     most_bytes: int
-    _model: Any = None  # whose batches they are
+    _model: Any = None  # the model of these batches
 
     @property
     def sent(self) -> RequestStyle:
-        """The form and the allowance with which a request would be written now."""
+        """The form and the tokens allowed for thinking with which a request would be written now."""
         return RequestStyle(self._model.form, self._model.allowance)
 
     @abstractmethod
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as a batch holds it, JSON in one line. `name` distinguishes it from the others.
+        """Return one request as a batch contains it, as JSON in one line. No other request of a batch has this `name`.
 
         Raises ValueError if a prompt cannot be written as JSON.
         """
 
     @abstractmethod
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send a batch, under a mark of our own, and return its id."""
+        """Send a batch under our own `mark`, and return its id."""
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of a batch that was sent under this mark with these requests; None if there is none.
+        """Return the id of the batch that was sent under this mark with these requests; None if there is none.
 
-        `since` is when it was sent, in seconds since 1970, by this machine's clock.
+        `since`: when it was sent, in seconds since 1970, by this machine's clock.
         """
 
     @abstractmethod
     async def standing(self, batch: str) -> BatchProgress:
-        """Return how far a batch is."""
+        """Return the progress of a batch."""
 
     @abstractmethod
     def results(self, batch: str) -> AsyncIterator[BatchResult]:
@@ -99,20 +99,20 @@ class Batches(Protocol):
 
 
 def check_batch_id(batch: object) -> str:
-    """Return the id of a batch, if it is one. Raises `TransientError` for anything else."""
+    """Return `batch` if it can be the id of a batch. Raises `TransientError` if not."""
     if not isinstance(batch, str) or not NAME.fullmatch(batch):
         raise TransientError("the reply names no batch", "broken reply", sent=True)
     return batch
 
 
 def as_line(request: Mapping[str, Any]) -> bytes:
-    """Return a request as JSON in one line, without the newline. Raises ValueError for half of a surrogate pair."""
+    """Return a request as JSON in one line, without the line end. Raises ValueError for half of a surrogate pair."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# longest: bytes of one result; no answer to our prompts is as long
+# longest: bytes of one result; no answer to our prompts is so long
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines while its bytes come; skip a line that is too long or no object."""
+    """Yield the objects of a file of JSON lines while its bytes come. Skip lines that are too long or no object."""
     pending, too_long = bytearray(), False
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")

@@ -1,8 +1,8 @@
-"""Bounds on every server's answer: its size after unpacking, and the time of the whole request.
+"""Bounds on every server's answer: its unpacked size, and the time of the whole request.
 
-`bounded` turns a client of httpx, or of its successor, into one whose answers end. All SDKs here send through one. A
-client's own timeouts bound a silence alone: a server that sends a byte now and then would be read for ever, and a
-compressed answer of a few kB can hold gigabytes.
+`bounded` makes a subclass of a client of httpx, or of httpx's successor, that raises an error for an endless answer.
+All SDKs used here send through such a client. A client's own timeouts only limit the silence between bytes: a server
+that sends a byte now and then would be read for ever. A compressed answer of a few kB can unpack to gigabytes.
 """
 
 import asyncio
@@ -13,24 +13,24 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
-LONGER = 1.2  # the whole request may take so many times the longest silence
+LONGER = 1.2  # longest time of a whole request, as a multiple of the longest silence
 
 
 class UnboundedError(Exception):
-    """An answer that is larger, or takes longer, than any may. A second try of the request would fare no better."""
+    """The error for an answer that is too large or takes too long. A second try would not help."""
 
 
-# The most bytes of an answer, packed or not (log-probabilities of long texts take 2 MB), and the most seconds;
-# None: what follows from the client's own timeouts.
+# The most bytes of an answer, packed or not (log-probabilities of long texts have 2 MB), and the most seconds;
+# None: as the client's own timeouts allow.
 _BOUNDS: ContextVar[tuple[int, float | None]] = ContextVar("bounds", default=(16 << 20, None))
 
-# Gets the answer piece by piece, and returns whether that is enough.
+# Gets the answer in pieces, and returns True once no more is needed.
 _ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", default=None)
 
 
 @contextmanager
 def end_answer_when(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
-    """Hang up on the answer to a request sent within, once `enough` returns true for what came; None reads all."""
+    """Stop reading the answers to requests sent in this context once `enough` returns True; None reads all."""
     before = _ENOUGH.set(enough)
     try:
         yield
@@ -40,7 +40,7 @@ def end_answer_when(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
 
 @contextmanager
 def set_answer_bounds(most: int, seconds: float | None = None) -> Iterator[None]:
-    """Let the requests sent within have answers of at most `most` bytes, and take at most `seconds` each."""
+    """Limit the answers to requests sent in this context to `most` bytes, and to `seconds` each."""
     before = _BOUNDS.set((most, seconds))
     try:
         yield
@@ -49,26 +49,26 @@ def set_answer_bounds(most: int, seconds: float | None = None) -> Iterator[None]
 
 
 def httpx_of(client: type) -> Any:
-    """Return the library that a client class comes from: httpx, or its successor with equal names."""
+    """Return the library of a client class: httpx, or its successor, which has the same names."""
     kind = next(kind for kind in client.__mro__ if kind.__name__ == "AsyncClient")
     return import_module(kind.__module__.partition(".")[0])
 
 
 def bounded(client: Any) -> Any:
-    """Return a subclass of a client class that raises `UnboundedError` for an answer without end."""
+    """Return a subclass of a client class that raises `UnboundedError` for an endless answer."""
     return type("Bounded", (_BoundedClient, client), {})
 
 
 class _BoundedClient:
-    """The bounded way to send, mixed into a client class; a proxy of the environment still applies."""
+    """A mixin for a client class, with a `send` that has bounds. A proxy of the environment is still used."""
 
     async def send(self, request: Any, *, stream: bool = False, **others: Any) -> Any:
-        silence = 300.0  # seconds, for a client that states none
+        silence = 300.0  # seconds, if the client has no timeout
         (most, seconds), clock = _BOUNDS.get(), asyncio.timeout(None)
         seconds = seconds or LONGER * (request.extensions.get("timeout", {}).get("read") or silence)
 
         async def started(event: str, about: object) -> None:
-            if event.endswith("send_request_headers.started"):  # before that it waits for a free connection
+            if event.endswith("send_request_headers.started"):  # before that the request waits for a free connection
                 clock.reschedule(asyncio.get_running_loop().time() + seconds)
 
         request.extensions["trace"] = started
@@ -91,7 +91,7 @@ class _BoundedClient:
 
 
 def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds: float) -> Any:
-    """Return the body of an answer, unpacked, as a stream of the library's own kind."""
+    """Return the unpacked body of an answer, as a stream of the kind that the library uses."""
     enough = _ENOUGH.get()
 
     async def raw() -> AsyncGenerator[bytes]:
@@ -132,7 +132,7 @@ def _body(httpx: Any, stream: Any, packed: str, most: int, until: float, seconds
 
 
 def _unpacked(unpacker: Any, part: bytes) -> Iterator[bytes]:
-    """Yield the unpacked content of a part of a stream, and nothing that follows the end of the packed data."""
+    """Yield the unpacked content of a part of a stream. Bytes after the end of the packed data are dropped."""
     piece_bytes = 1 << 20  # bytes that are unpacked at once
     while part and not unpacker.eof and (piece := unpacker.decompress(part, piece_bytes)):
         yield piece

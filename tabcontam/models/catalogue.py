@@ -1,4 +1,4 @@
-"""The LLMs that can be named by one word: the entries of `catalogue.toml`, checked when they are read."""
+"""The LLMs that one word can name: the entries of `catalogue.toml`, checked when they are read."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One LLM. `size` is in billions of parameters, None if it is not stated. The file explains the other fields."""
+    """One LLM of the catalogue. `size`: billions of parameters, None if not stated. The file explains other fields."""
 
     name: str
     title: str
@@ -53,13 +53,13 @@ class CatalogueEntry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every word that names it: its name, aliases and identifiers."""
+        """Every word that names this LLM: its name, aliases and identifiers."""
         identifiers = (*(model for _, model in self._apis), self.hf)
         return tuple(dict.fromkeys((self.name, *self.aliases, *filter(None, identifiers))))
 
     @property
     def served(self) -> tuple[str, ...]:
-        """PROVIDER:MODEL for every provider that can serve it."""
+        """PROVIDER:MODEL for every provider that can serve this LLM."""
         own = [f"hf:{self.hf}"] if self.hf else []
         ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
         here = [f"gguf:{package}" for package in self.gguf]
@@ -67,66 +67,67 @@ class CatalogueEntry:
 
     @property
     def asked(self) -> Mapping[str, str]:
-        """The provider and model to look a price up for: its first API, at the usual address; empty without an API."""
+        """The provider and model of its first API, under which a price is looked up; empty if no API serves it."""
         return next(({"provider": provider, "model": model} for provider, model in self._apis), {})
 
     @property
     def _apis(self) -> tuple[tuple[str, str], ...]:
-        """The providers whose API serves it, its maker's first, each with its identifier there."""
+        """The providers whose API serves it, its maker's first, each with the LLM's identifier there."""
         makers = {"openai": self.openai, "gemini": self.gemini, "anthropic": self.anthropic}
         services = (one.partition(":") for one in self.api)
         own = [(provider, model) for provider, model in makers.items() if model]
         return (*own, *((provider, model) for provider, _, model in services))
 
     def at(self, provider: str) -> str:
-        """Return its identifier at this provider's API; "" if it is not there."""
+        """Return the LLM's identifier at this provider's API; "" if the provider does not serve it."""
         return next((model for name, model in self._apis if name == provider), "")
 
     def gone(self, today: date) -> bool:
-        """Return whether its API no longer serves it."""
+        """Return whether its API has stopped serving it by `today`."""
         return self.retired is not None and self.retired <= today
 
 
 def plain(name: str) -> str:
-    """Return a name without what does not count in it: `Llama 3`, `llama-3` and `LLAMA3` are one."""
+    """Return a name without capitals, blanks, dashes and underscores: `Llama 3` and `llama-3` become equal."""
     return re.sub(r"[\s_-]+", "", name.casefold())
 
 
 @cache
 def load_catalogue() -> Mapping[str, CatalogueEntry]:
-    """Return every entry by its name; raises `UsageError` for a catalogue that breaks the schema."""
+    """Return every entry by its name. Raises `UsageError` for a catalogue that breaks the schema."""
     return parse_catalogue(FILE.read_text("utf-8"), FILE.name)
 
 
 def find_entry(name: str) -> CatalogueEntry | None:
-    """Return the entry that has this name, alias or identifier."""
+    """Return the entry with this name, alias or identifier; None if there is none."""
     wanted = plain(name)
     return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
 
 
 def is_tag_of_ollama(spec: str) -> bool:
-    """Return whether this is how Ollama writes a model of the catalogue, such as `mistral:7b`."""
+    """Return whether `spec` is Ollama's name of a model of the catalogue, such as `mistral:7b`."""
     return any(spec.casefold() in map(str.casefold, entry.ollama) for entry in load_catalogue().values())
 
 
 def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
-    """Return the entry of an LLM as a run names it: by a name of the catalogue, or by PROVIDER:MODEL.
+    """Return the entry of an LLM as a run names it, by a name of the catalogue or by PROVIDER:MODEL; None if unknown.
 
-    The name alone counts, not what a server means by it; weights under a name of the user's own are not recognised.
+    Only the name counts, not the model that a server has under it. Weights under a name of the user's own are not
+    recognised.
     """
     provider, colon, model = split_variable(spec)[0].partition(":")
     if not colon:
         return find_entry(spec)
     name, at, _ = model.partition("@http")
     entries = load_catalogue().values()
-    if provider in load_services():  # its names are its own, or those of repositories
+    if provider in load_services():  # a service uses its own names, or names of repositories
         found = (entry for entry in entries if name in (entry.at(provider), entry.hf))
         return next(found, None)
     if provider == "gguf":
         return next((entry for entry in entries if name in entry.gguf), None)
     if provider not in ("openai", "gemini", "anthropic", "hf", "ollama"):
         return None
-    # A server of the user's own is most often an Ollama, which has names of its own: its mistral is not ours.
+    # A user's own server is most often an Ollama, whose names differ: its mistral is not the catalogue's.
     if provider == "ollama" or at:
         tag = name.casefold().removesuffix(":latest")
         for entry in entries:
@@ -136,7 +137,7 @@ def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
 
 
 def successor(entry: CatalogueEntry, today: date) -> CatalogueEntry:
-    """Return the first of its successors that is still served."""
+    """Return the first successor of an entry that is still served."""
     entries = load_catalogue()
     while entry.successor is not None and entry.gone(today):
         entry = entries[entry.successor]
@@ -144,7 +145,7 @@ def successor(entry: CatalogueEntry, today: date) -> CatalogueEntry:
 
 
 def parse_catalogue(text: str, source: str) -> dict[str, CatalogueEntry]:
-    """Return the entries in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
+    """Return the entries in the text of a TOML file. Raises `UsageError`, which names `source` and the bad entry."""
     try:
         entries = {name: _entry(name, about) for name, about in tomllib.loads(text).items()}
         _check_names(entries.values())
@@ -163,7 +164,7 @@ def _entry(name: str, about: object) -> CatalogueEntry:
 
 
 def _check(entry: CatalogueEntry) -> None:
-    """Raise ValueError for an entry with a wrong value, or with fields that contradict each other."""
+    """Raise ValueError if an entry has a wrong value, or fields that contradict each other."""
     where = f"[{entry.name}]"
     for key, choices in CHOICES.items():
         if getattr(entry, key) not in (None, *choices):
@@ -197,7 +198,7 @@ def _check_names(entries: Iterable[CatalogueEntry]) -> None:
 
 
 def _check_successors(entries: Mapping[str, CatalogueEntry]) -> None:
-    """Raise ValueError unless every chain of successors ends, and at an entry that exists."""
+    """Raise ValueError if a chain of successors is endless, or names an entry that does not exist."""
     for entry in entries.values():
         seen = [entry.name]
         while (after := entries[seen[-1]].successor) is not None:

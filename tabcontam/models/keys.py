@@ -1,4 +1,4 @@
-"""Rules for keys: a key belongs to one scheme, host and port, and goes to no other in a run."""
+"""Rules for API keys: in a run, a key goes to one scheme, host and port only."""
 
 import os
 import re
@@ -12,17 +12,17 @@ from urllib.parse import urlsplit
 from tabcontam.errors import UsageError
 from tabcontam.models.openai.address import is_loopback
 
-OTHER_KEY = "TABCONTAM_API_KEY"  # for the one server of a run that has no variable of its own
-NO_KEY = "none"  # written in a variable's place: no key goes there
+OTHER_KEY = "TABCONTAM_API_KEY"  # for the only server of a run that has no variable of its own
+NO_KEY = "none"  # in place of a variable: no key is sent
 HOW_TO_NAME = "add #NAME_OF_A_VARIABLE after its address"
-# In capitals, as such variables are, so that no key passes for one: keys hold small letters or dashes.
+# Variables are in capitals. Keys contain small letters or dashes, so no key is mistaken for a variable.
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
 class Host:
-    """A server that may get a key: another scheme, name or port is another server."""
+    """A server that may get a key. Another scheme, name or port is another server."""
 
     scheme: str
     name: str
@@ -34,10 +34,10 @@ class Host:
 
 
 def host_of(address: str) -> Host:
-    """Return the host of an address, however it is spelled: in capitals, with its usual port, with a last dot."""
+    """Return the host of an address. Its spelling does not matter: capitals, the usual port, a last dot."""
     parts = urlsplit(address)
     name = (parts.hostname or "").rstrip(".")
-    with suppress(ValueError):  # a name is itself
+    with suppress(ValueError):  # the host has a name and no IP address
         name = ip_address(name).compressed
     return Host(parts.scheme.lower(), name, parts.port or PORTS.get(parts.scheme.lower(), 0))
 
@@ -45,8 +45,8 @@ def host_of(address: str) -> Host:
 def split_variable(rest: str) -> tuple[str, str]:
     """Split `NAME@https://host/v1#MY_KEY` into the part before the # and the variable after it.
 
-    `rest` is what follows `PROVIDER:`, or the address of a feed. The variable is "" if none is named. Raises
-    `UsageError`, whose message repeats nothing that could be a key.
+    `rest`: the text after `PROVIDER:`, or the address of a feed. The variable is "" if none is named. Raises
+    `UsageError`, with a message that repeats nothing that could be a key.
     """
     before, mark, variable = rest.rpartition("#")
     if not mark or not (VARIABLE.fullmatch(variable) or variable == NO_KEY):
@@ -61,13 +61,13 @@ def split_variable(rest: str) -> tuple[str, str]:
 
 
 def read_variable(variable: str) -> str:
-    """Return the value of an environment variable, without spaces around it; "" if there is none."""
+    """Return the value of an environment variable, without blanks around it; "" if it is not set."""
     return os.environ.get(variable, "").strip() if variable else ""
 
 
 @dataclass(frozen=True)
 class HostKey:
-    """The key in a variable that the user named for a host that serves no model, such as a feed's."""
+    """The key in a variable that the user named for a host without models, such as a feed's."""
 
     host: Host
     key_variable: str
@@ -75,7 +75,7 @@ class HostKey:
 
 
 class KeyHolder(Protocol):
-    """A model that sends a key to `host`, in a variable that the user may have named for this host."""
+    """A model that sends to `host` the key in a variable. The user may have named the variable for this host."""
 
     @property
     def host(self) -> Host:
@@ -84,7 +84,7 @@ class KeyHolder(Protocol):
 
     @property
     def key_variable(self) -> str:
-        """The variable that holds the key; "" if no key is sent."""
+        """The variable that contains the key; "" if no key is sent."""
         ...
 
     @property
@@ -94,16 +94,16 @@ class KeyHolder(Protocol):
 
 
 class KeyRing:
-    """The keys of one run, each with the host that it goes to. Every model is claimed before anything is sent."""
+    """The keys of one run, each with the host that it goes to. Every model claims its key before anything is sent."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, Host] = {}
 
     def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
-        """Note which host a model's key goes to. `usual` has the hosts of the variables that belong to a provider.
+        """Note which host a model's key goes to. `usual`: the hosts of each variable that belongs to a provider.
 
-        Raises `UsageError` in one line for a key that would go to two hosts, to another than its provider's, or over a
-        network in the clear.
+        Raises `UsageError`, in one line, if the key would go to two hosts, to another host than its provider's, or over
+        a network unencrypted.
         """
         variable, host = model.key_variable, model.host
         if not variable or not (model.names_variable or read_variable(variable)):

@@ -1,6 +1,6 @@
-"""Labels: names of the user's own for an LLM, before an equals sign, as in `mine=openai:NAME@http://host:port/v1`.
+"""Labels: the user's own names for LLMs, before an equals sign, as in `mine=openai:NAME@http://host:port/v1`.
 
-Reports show the label in the LLM's place; the key of a stored reply never holds it.
+Reports show the label in place of the LLM. The key of a stored reply does not depend on it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,9 @@ NOT_IN_LABELS = "=:@#"
 
 
 def split_label(spec: str, *, longest: int = 60) -> tuple[str, str]:
-    """Return the label, "" without one, and the LLM that is written after it. No `PROVIDER:MODEL` passes for a label.
+    """Return the label ("" without one) and the LLM that is written after it. A `PROVIDER:MODEL` is never a label.
 
-    Raises `UsageError` for a label that is no name, and for one without an LLM.
+    Raises `UsageError` for a bad label, and for a label without an LLM.
     """
     label, equals, rest = spec.partition("=")
     if not equals or any(sign in label for sign in NOT_IN_LABELS):
@@ -30,12 +30,12 @@ def split_label(spec: str, *, longest: int = 60) -> tuple[str, str]:
 
 
 def name_of(spec: str) -> str:
-    """Return what reports call an LLM: its label, or else `spec` itself."""
+    """Return what reports call an LLM: its label if it has one, else `spec`."""
     return split_label(spec)[0] or spec
 
 
 def by_name(specs: Iterable[str]) -> dict[str, str]:
-    """Return each LLM as it is written, by its name in reports. Raises `UsageError` for two LLMs with one name."""
+    """Return, by its name in reports, each LLM as the user wrote it. Raises `UsageError` if two LLMs share a name."""
     named: dict[str, str] = {}
     for spec in specs:
         name = name_of(spec)
@@ -52,7 +52,7 @@ def by_name(specs: Iterable[str]) -> dict[str, str]:
 
 
 def write_labels(labelled: Mapping[str, str]) -> tuple[str, ...]:
-    """Return labelled LLMs as `--llm` takes them. Raises `UsageError` for a bad label."""
+    """Return LLMs with their labels, in the form of `--llm`. Raises `UsageError` for a bad label."""
     specs = tuple(f"{label}={spec}" for label, spec in labelled.items())
     for label, spec in zip(labelled, specs, strict=True):
         if split_label(spec)[0] != label:

@@ -1,4 +1,4 @@
-"""A model that was named and cannot be asked here. The run shows it with the reason; the others are asked."""
+"""A model that was named but cannot be asked here. The run shows it with the reason, and asks the other models."""
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Reply
@@ -6,7 +6,7 @@ from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm
 
 
 class MissingModel(Model):
-    """A model, named `spec`, that lacks something; `error` states what, and how to get it. Nothing is sent for it."""
+    """A model, named `spec`, that lacks something. `error` says what, and how to get it. Nothing is sent to it."""
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})
@@ -26,5 +26,5 @@ class MissingModel(Model):
         raise self._error
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Raise `FatalError`; never reached, since the model does not connect."""
+        """Raise `FatalError`. Never called, since the model does not connect."""
         raise FatalError(str(self._error))

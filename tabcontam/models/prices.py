@@ -1,4 +1,4 @@
-"""Prices of LLMs, from the shipped `prices.toml` or the user's file, and a bound on the tokens of a prompt."""
+"""Prices of LLMs, from the shipped `prices.toml` or the user's file, and an upper bound on a prompt's tokens."""
 
 import re
 import tomllib
@@ -14,15 +14,15 @@ from tabcontam.tables.toml_files import check_fields
 
 FILE = Path(__file__).with_name("prices.toml")
 NAME = re.compile(r"[^\s:]+:\S+")
-RESOURCE = "models/"  # Google's models are also written models/NAME
+RESOURCE = "models/"  # Google's models may be written models/NAME
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens of prompts, and of all written tokens, thinking included.
+    """US dollars per million tokens: `input` for prompts, `output` for all written tokens, thinking included.
 
-    In a batch they are `batch_input` and `batch_output`; if these are not stated, half of the others.
+    In a batch the prices are `batch_input` and `batch_output`, by default half of `input` and `output`.
     """
 
     input: float
@@ -48,7 +48,7 @@ FREE = Price(0.0, 0.0)
 
 
 def load_prices(path: Path | None = None, *, longest_detail: int = 200) -> Mapping[str, Price]:
-    """Return the shipped prices, or those of the user's file instead. Raises `UsageError` in one line."""
+    """Return the prices of the user's file `path`, or the shipped prices. Raises `UsageError` in one line."""
     file = path or FILE
     try:
         document = tomllib.loads(read_regular(file).decode("utf-8"))
@@ -62,34 +62,34 @@ def load_prices(path: Path | None = None, *, longest_detail: int = 200) -> Mappi
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of the LLM with this identity; None if it is not known.
 
-    A model on this machine, or one without charges, is free unless it has an entry: it may ask another for money. A
-    provider's own address finds the entry `provider:model`, another server `provider:model@address`, and a service also
-    `service:model`; so do clouds, whose addresses are their users' own (azure, bedrock, vertex). The model must match
-    the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of
-    its own or none. Only Google's `models/` before a name is ignored.
+    An LLM on this machine, or of a provider without charges, is free unless `prices` has an entry for it. (A server on
+    this machine may forward requests to a paid API.) Entries are named `provider:model` at a provider's own address,
+    and `provider:model@address` at another server. Services and clouds (azure, bedrock, vertex) also have
+    `service:model`. The model must equal the entry's, since a dated name (gpt-4o-2024-05-13) may cost more than the
+    plain one. Only Google's `models/` before a name is ignored.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     maker = BUILT_IN.get(provider)
     if address in ("", maker and maker.address):
         names = [f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}"]
-    else:  # a service that speaks another's protocol has a name of its own
+    else:  # a service that speaks another's protocol has its own name
         services = [each.name for each in BUILT_IN.values() if each.address == address]
-        services += [maker.name] if maker and not maker.address else []  # a cloud is wherever its user has it
+        services += [maker.name] if maker and not maker.address else []  # a cloud's address depends on its user
         names = [f"{provider}:{model}@{address}", *(f"{name}:{model}" for name in services)]
     free = local or (maker is not None and maker.free)
     return next((prices[name] for name in names if name in prices), FREE if free else None)
 
 
-# A chat template's tokens, if each of its bytes were one: the marks around a message and its role (57 bytes in Llama
-# 3's), and the preamble and the cue to answer, which come once (271 bytes in gpt-oss's).
+# The tokens of a chat template, one a byte: the marks around a message and its role (57 bytes in Llama
+# 3's), and once the preamble and the cue to answer (271 bytes in gpt-oss's).
 def prompt_bound(
     prompt_text_bytes: int, messages: int, *, tokens_per_message: int = 64, tokens_per_prompt: int = 320
 ) -> int:
-    """Return the most tokens that a prompt can have whose text is so many bytes of UTF-8.
+    """Return the most tokens that a prompt of `messages` messages can have, from the bytes of its text in UTF-8.
 
-    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at least
-    one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a tokenizer
-    that first rewrites the text and makes it longer (T5's).
+    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token is at least one
+    byte. So a text has at most as many tokens as bytes. The chat template adds tokens. For a tokenizer that first makes
+    the text longer (T5's), this is no bound.
     """
     return prompt_text_bytes + messages * tokens_per_message + tokens_per_prompt
 
@@ -99,7 +99,7 @@ def _price(name: str, about: object) -> Price:
     if not NAME.fullmatch(name) or not isinstance(about, dict):
         raise ValueError(f'{where} is not a model; write for example ["openai:gpt-4o"]')
     for key, value in about.items():
-        # To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite.
+        # To Python a true is an int. Over a dollar a token, the decimal point is wrong or the number infinite.
         if type(value) not in (int, float) or not 0 <= value <= MILLION:
             raise ValueError(f"{where} {key} cannot be {value!r}; write US dollars per million tokens")
     return Price(**check_fields(Price, {key: float(value) for key, value in about.items()}, where))

@@ -2,12 +2,12 @@
 
 from enum import StrEnum
 
-FORMS = ("auto", "chat", "completion")  # a user's choices; "auto" is the model's chat form, if it has one
-HELD = "structured"  # one more choice of a run: chat, with answers to row tests held to a JSON schema
+FORMS = ("auto", "chat", "completion")  # a user's choices; "auto" means the chat form if the model has one
+HELD = "structured"  # one more choice: the chat form, with answers to row tests that must fit a JSON schema
 
 
 class PromptForm(StrEnum):
-    """The form of a request."""
+    """The form in which a request is written."""
 
     CHAT = "chat"
     COMPLETION = "completion"
@@ -15,7 +15,7 @@ class PromptForm(StrEnum):
     STRUCTURED = HELD
 
 
-# The consequence for the answers if a server does not take a part of a request; the detail of each answer holds it.
+# The consequences if a server refuses a part of a request; each answer's detail states them.
 NO_TEMPERATURE = "its server takes no temperature, and answered at its own"
 NO_LIMIT = "its server takes no limit on tokens, and answered at any length"
 NO_SYSTEM = "its server takes no system message, whose text was put before the question"

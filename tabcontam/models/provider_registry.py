@@ -1,9 +1,9 @@
 """From the text after `--llm`, `PROVIDER:MODEL` or a name of the catalogue, to a `Model`.
 
-The providers are those of this package, and entry points of the group `tabcontam.providers` in others. The name of an
-entry point is the provider; its object is a function that takes the text after the colon and the run's `ModelSettings`,
-and returns a `Model`. A package is imported when its provider is asked for; a broken one never keeps the others from
-working.
+The providers are those of this package, and the entry points of the group `tabcontam.providers` in other packages. The
+name of an entry point is the provider's name. Its object is a function that takes the text after the colon and the
+run's `ModelSettings`, and returns a `Model`. A package is imported when its provider is needed. If it is broken, the
+other providers still work.
 """
 
 import os
@@ -28,7 +28,7 @@ from tabcontam.models.provider_record import Provider
 from tabcontam.models.served_model import ServedModel
 
 GROUP = "tabcontam.providers"
-# The providers of this package, a line each. An entry point of another package names only a function that opens LLMs.
+# The providers of this package, one a line. Another package's entry point names just a function that opens LLMs.
 LINES = (
     "tabcontam.models.known:CONTROL",
     "tabcontam.models.openai.provider:PROVIDER",
@@ -44,9 +44,9 @@ LINES = (
     "tabcontam.models.infinigram.provider:PROVIDER",
     "tabcontam.models.known:SIMULATED",
 )
-SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # those that are a TOML entry each
+SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # the providers that a TOML entry defines
 BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that are loaded here
-AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as openai: takes it
+AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as after openai:
 CONTROLS = ("control:exposed", "control:unexposed")
 
 _PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
@@ -56,10 +56,10 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 @dataclass(frozen=True)
 class LlmResolution:
-    """An LLM as it was typed, and the provider and model that it stands for; `note` states how that differs.
+    """An LLM as it was typed, and the provider and model that it means. `note`: how they differ from what was typed.
 
-    `label` is the user's own name for it; `spec` excludes it. `otherwise` is how a provider before this one would serve
-    it.
+    `label`: the user's own name for it, which `spec` does not contain. `otherwise`: how an earlier provider in the list
+    could serve it.
     """
 
     spec: str
@@ -78,12 +78,12 @@ class LlmResolution:
         return f"{self.provider.name}:{self.model}"
 
     def open(self, settings: ModelSettings) -> Model:
-        """Return the LLM. Raises `UsageError`, also if its key would go to two hosts of the run."""
+        """Return the LLM. Raises `UsageError`, for example if its key would go to two hosts in the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
-        if self.label:  # set last: what the model derived from its name, such as an identity, has no label
+        if self.label:  # set last, so that what the model derives from its name has no label
             try:
                 model.stands_for, model.spec = self.stands_for, self.label
-            except AttributeError:  # another package's, which makes its name itself
+            except AttributeError:  # another package's model, which computes its name
                 raise UsageError(f"{self.provider.name}: takes no label; leave {self.label}= out") from None
         if self.otherwise:
             model.otherwise = self.otherwise
@@ -93,15 +93,15 @@ class LlmResolution:
 
 
 def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
-    """Return the environment variables that belong to a provider, each with the hosts that its key may go to.
+    """Return the environment variables that belong to providers, each with the hosts that its key may go to.
 
-    A provider whose address is the user's has no host to state: its key is left out only if it is itself `asked`.
+    A provider without an address of its own has no host: its variables are left out if it is the one `asked`.
     """
     owners: dict[str, tuple[Host, ...]] = {}
     for provider in BUILT_IN.values():
         if provider.name == asked and not provider.address:
             continue
-        if not (provider.address and is_loopback(provider.address)):  # on the user's server the key is the user's
+        if not (provider.address and is_loopback(provider.address)):  # on a server of the user's, the key is the user's
             own = (host_of(provider.address),) if provider.address else ()
             for variable in provider.keys:
                 owners[variable] = (*owners.get(variable, ()), *own)
@@ -109,7 +109,7 @@ def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
 
 
 def resolve(spec: str) -> LlmResolution:
-    """Return the LLM that `spec` means, among all providers. Raises as `find` does, and for a control with a label."""
+    """Return the LLM that `spec` means, among all providers. Raises as `find` does, and if a control has a label."""
     known, typed = dict(BUILT_IN), spec
     label, spec = split_label(spec)
     provider, colon, _ = spec.partition(":")
@@ -117,7 +117,7 @@ def resolve(spec: str) -> LlmResolution:
         known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in plugin_providers().items()}
     if not label:
         return find(spec, known)
-    head = typed.partition(",")[0]  # in a label with a comma no equals sign precedes the comma
+    head = typed.partition(",")[0]  # if the label itself has a comma, no equals sign precedes it
     if "=" in head and (error := several("llm", typed, lambda name: name != head and _is_llm(name, known))):
         raise error
     found = find(spec, known)
@@ -127,7 +127,7 @@ def resolve(spec: str) -> LlmResolution:
 
 
 def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> LlmResolution:
-    """Return the LLM that `spec` means. Raises `Unavailable` with one line on what is missing and how to get it.
+    """Return the LLM that `spec` means. Raises `Unavailable`, in one line: what is missing, and how to get it.
 
     A name that means nothing raises a plain `UsageError`.
     """
@@ -158,7 +158,7 @@ def _at_server(spec: str, *, longest: int = 200) -> UsageError:
 
 
 def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
-    """Return the error for LLMs with commas between. The name of a model, or of its folder, may hold a comma."""
+    """Return the error for several LLMs separated by commas. A model's name, or its folder's, may contain a comma."""
     head = spec.partition(",")[0]
     provider, _, model = spec.partition(":")
     if provider not in providers:
@@ -168,15 +168,15 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
 
 
 def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
-    """Return whether this text means an LLM by itself, with a label or without."""
+    """Return whether this text alone means an LLM, with or without a label."""
     _, spec = split_label(typed)
     provider, colon, _ = spec.partition(":")
     return find_entry(spec) is not None or (bool(colon) and provider in providers)
 
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
-    """Return the error for an unknown provider, with the likely meant one; with all of them if no name is close."""
-    least_alike = 0.65  # from this share of equal letters on, a word counts as another that is misspelt
+    """Return the error for an unknown provider, with the closest names; with all names if none is close."""
+    least_alike = 0.65  # least similarity to a word for this one to count as its misspelling
     from rapidfuzz.distance import OSA
 
     if name in ("http", "https"):
@@ -216,7 +216,7 @@ def _retired(entry: CatalogueEntry, today: date) -> Unavailable:
 
 
 def _unknown_name(name: str) -> UsageError:
-    """Return the error for a name that means nothing, with the nearest names; else with how to write any LLM."""
+    """Return the error for a name that means nothing, with the nearest names, or else with how to write any LLM."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown model {name!r}; did you mean {' or '.join(found)}?")
@@ -231,7 +231,7 @@ def _unknown_name(name: str) -> UsageError:
 
 
 def plugin_providers() -> dict[str, EntryPoint]:
-    """Return other packages' providers, without importing them. One left out becomes a line on standard error."""
+    """Return other packages' providers, not imported. Each that is left out is reported on standard error."""
     found, complaints = find_entry_points(GROUP, "provider", BUILT_IN)
     for complaint in complaints:
         print(f"tabcontam: {complaint}", file=sys.stderr)
@@ -241,7 +241,7 @@ def plugin_providers() -> dict[str, EntryPoint]:
 def load_plugins() -> list[tuple[EntryPoint, Any]]:
     """Return the providers of other packages that can be imported, each with its function.
 
-    A provider that cannot be imported becomes a line on standard error.
+    A provider that cannot be imported is reported in a line on standard error.
     """
     loaded: list[tuple[EntryPoint, Any]] = []
     for point in plugin_providers().values():
@@ -253,7 +253,7 @@ def load_plugins() -> list[tuple[EntryPoint, Any]]:
 
 
 def _load(point: EntryPoint) -> Any:
-    """Return the function of another package's provider. Raises `UsageError` in one line for any failing import."""
+    """Return the function of another package's provider. Raises `UsageError`, in one line, if the import fails."""
     with raise_as_usage_error(point, "provider"):
         opener = point.load()
     if not callable(opener):
@@ -262,7 +262,7 @@ def _load(point: EntryPoint) -> Any:
 
 
 def _open_plugin(point: EntryPoint, model: str, settings: ModelSettings) -> Any:
-    """Return the LLM that another package's provider opens. Raises `UsageError` in one line for any failure of it."""
+    """Return the LLM that another package's provider opens. Raises `UsageError`, in one line, if that fails."""
     opener = _load(point)
     with raise_as_usage_error(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)

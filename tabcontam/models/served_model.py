@@ -1,4 +1,4 @@
-"""The common base of LLMs at an address: their key goes to that address alone and into no message."""
+"""The common base of LLMs at an address. Their key goes only to that address and into no message."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,16 +10,16 @@ from tabcontam.models.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of,
 from tabcontam.models.openai.address import is_loopback
 from tabcontam.tables.sources.web_files import key_in
 
-PLACEHOLDER = "no-key"  # the SDKs do not start without one
+PLACEHOLDER = "no-key"  # the SDKs do not start without a key
 LONGEST_DETAIL = 300
-MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with some signs of it left
+MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key that a server has masked, with some of its signs left
 
 
 class ServedModel(Model):
     """An LLM at an address. Only the maker's own host gets a key of `keys`, and that host needs one.
 
-    `provider` is the name before the colon; messages call the maker and its server `maker` and `service`. `variable` is
-    the environment variable that the user named for the key, `none` for no key, or "" for the usual one.
+    `provider`: the name before the colon. `maker` and `service`: names of the maker and its server in messages.
+    `variable`: the environment variable that the user named for the key; `none` for no key, "" for the usual one.
     """
 
     provider: str
@@ -36,7 +36,7 @@ class ServedModel(Model):
         self.local = is_loopback(address)
         self._own = self.host == host_of(own)
         usual = self._usual(self._own)
-        self.names_variable = variable not in ("", NO_KEY)  # whether the user named it for this host
+        self.names_variable = variable not in ("", NO_KEY)  # True if the user named it for this host
         self._variables = () if variable == NO_KEY else (variable,) if variable else usual
 
     @property
@@ -51,24 +51,24 @@ class ServedModel(Model):
 
     @property
     def key_variable(self) -> str:
-        """The environment variable that holds the key; the first that could, if none does; "" for no key."""
+        """The environment variable with the key; if none has it, the first possible one; "" if no key is sent."""
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a key that is needed and missing, or that is no key."""
+        """Raise `UsageError` for a bad key, or for a missing key that is needed."""
         self._key()
 
     async def look(self) -> None:
-        """Send its server the question that `connect` sends."""
+        """Connect, since that costs nothing. Raises `UsageError`."""
         await self.connect()
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may hold the key, if the user names none."""
+        """Return the variables that may contain the key if the user names none."""
         return self.keys if own else (OTHER_KEY,)
 
     @property
     def _needs_key(self) -> bool:
-        """Return whether nothing can be asked without a key."""
+        """Return whether the server answers nothing without a key."""
         return self._own
 
     @property
@@ -79,15 +79,15 @@ class ServedModel(Model):
         return bool(read_variable(self.key_variable))
 
     def _wants_key(self) -> str:
-        """Return the line for a server that wants a key and was sent none."""
+        """Return the message about a server that demands a key and was sent none."""
         if not self.key_variable:
             return f"{self._who} wants a key, and #{NO_KEY} sends none; {HOW_TO_NAME}"
         other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""
         return f"{self._who} wants a key; set the environment variable {self.key_variable}{other}"
 
     def _key(self) -> str:
-        """Return the key for this address alone. Raises `UsageError` for a bad key, or a missing one that is needed."""
-        shortest_secret = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
+        """Return the key for this address. Raises `UsageError` for a bad key, or for a missing key that is needed."""
+        shortest_secret = 8  # characters; a shorter key is a dummy such as "EMPTY", and may occur in any text
         key = key_in(self.key_variable)
         if not key and self.names_variable:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
@@ -101,12 +101,12 @@ class ServedModel(Model):
         return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
 
     def _without_key(self, text: str) -> str:
-        """Return an answer without the key, which a server may have repeated in it."""
+        """Return an answer in which the key is masked, as a server may have repeated it."""
         return text.replace(self._secret, "***") if self._secret else text
 
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
-        """Return a server's text as one printable line without the key."""
-        shortest_prefix = 12  # of a key that a server repeats in part; many keys share a shorter one
+        """Return a server's text as one printable line in which the key is masked."""
+        shortest_prefix = 12  # characters of a key that a server repeats in part; many keys share fewer
         if self._secret:
             text = self._without_key(text)
             text = re.sub(re.escape(self._secret[:shortest_prefix]) + r"[\w*-]*", "***", text)
@@ -116,6 +116,6 @@ class ServedModel(Model):
 
 
 def sum_known_charges(usages: Iterable[Usage | None]) -> Usage | None:
-    """Return what the requests for one reply cost together, as far as the server reports it."""
+    """Return the sum of the tokens charged for one reply's requests; None if no charge is known."""
     stated = [usage for usage in usages if usage]
     return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None

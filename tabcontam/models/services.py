@@ -1,4 +1,4 @@
-"""The services and servers that speak OpenAI's protocol: the entries of `services.toml`, checked when they are read."""
+"""The services and servers that speak OpenAI's protocol: the entries of `services.toml`, checked when read."""
 
 import tomllib
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ CHOICES = {"log_probabilities": ("yes", "no"), "seed": ("seed", "random_seed"), 
 
 @dataclass(frozen=True)
 class Service:
-    """One service; the file explains the fields."""
+    """One service. The file explains the fields."""
 
     name: str
     title: str
@@ -42,24 +42,24 @@ class Service:
 
     @property
     def own_machine(self) -> bool:
-        """Return whether users run it on their own machines: its address is then a usual one, its key the user's."""
+        """Return whether users run it on their own machines. They then choose its address and its key."""
         return is_loopback(self.address)
 
 
 @cache
 def load_services() -> Mapping[str, Service]:
-    """Return every service by its name; raises `UsageError` for a file that breaks the schema."""
+    """Return every service by its name. Raises `UsageError` for a file that breaks the schema."""
     return parse_services(FILE.read_text("utf-8"), FILE.name)
 
 
 def service_at(address: str) -> Service | None:
-    """Return the service whose host an address has; a server that users run themselves has no host of its own."""
+    """Return the service at an address's host; None if there is none, or if users run the service themselves."""
     host = host_of(address)
     return next((one for one in load_services().values() if not one.own_machine and one.host == host), None)
 
 
 def parse_services(text: str, source: str) -> dict[str, Service]:
-    """Return the services in the text of a TOML file; raises `UsageError` with `source` and the entry at fault."""
+    """Return the services in the text of a TOML file. Raises `UsageError`, which names `source` and the bad entry."""
     try:
         return {name: _service(name, about) for name, about in tomllib.loads(text).items()}
     except (ValueError, UsageError) as error:  # a TOMLDecodeError is a ValueError

@@ -1,1 +1,1 @@
-"""Recorded answers judged again, with no model asked: one result per (LLM, dataset, serializer, test, file)."""
+"""Recorded answers judged again, without asking a model: one result per (LLM, dataset, serializer, test, file)."""

@@ -1,4 +1,4 @@
-"""Recorded answers: one JSON object a line, with the authors' own prints of the expected values."""
+"""Recorded answers: one JSON object a line, with the expected values as the authors printed them."""
 
 import ast
 import re
@@ -27,18 +27,19 @@ RECORDED = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
 
 KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected", "matches", "decision")
 
-# LLMs that are recorded under a name which the catalogue does not have, or has for another
+# LLMs that are recorded under a name that is not in the catalogue, or names another LLM there
 CATALOGUE = {"gpt3": "gpt-3.5-turbo", "mistral": "mistral-7b-v0.1"}
 
-CUT = "..."  # ends a value that it cuts with this,
+CUT = "..."  # the end of a value that pandas has cut
 
 
 @dataclass(frozen=True)
 class Record:
-    """One answer, or one membership score, as recorded; `line` is its place in the file.
+    """One recorded answer, or one recorded membership score. `line` is its number in the file.
 
-    `words` are the expected words or names (None for an item that is no word), `values` the expected row by feature.
-    `asked` are the words or features that were looked for: the keys of the record's `matches`, never their values.
+    `words`: the expected words or names, None for an item that is no word. `values`: the expected row by feature.
+    `asked`: the words or features that were looked for, which are the keys of the record's `matches`; the values of
+    `matches` are not used.
     """
 
     line: int
@@ -58,28 +59,28 @@ class Record:
 
     @property
     def place(self) -> dict[str, Any]:
-        """The fields that distinguish the record's result, by the names that results have for them."""
+        """The fields that identify the record's result, under the names that results have for them."""
         names = {"llm": self.llm, "dataset": self.dataset, "serializer": self.serializer}
         return names | {"test": self.test, "source": self.file}
 
 
 def read_records(path: Path) -> list[Record]:
-    """Return every record of a file. Raises `UsageError`, with the line's number, for a line that is none."""
+    """Return all records of a file. Raises `UsageError`, with the line's number, for a line that is no record."""
     return parse_lines(path, read_lines(path), parse_record, KEYS)
 
 
 def by_result(records: Iterable[Record]) -> list[list[Record]]:
-    """Return the records of each result, in the order of the file."""
+    """Return the records of each result, as one list a result, in the order of the file."""
     return list(grouped(records, lambda record: tuple(record.place.values())).values())
 
 
 def unrecorded() -> Prompt:
-    """Return the prompt of a recorded answer, which is unknown."""
+    """Return an empty prompt, since the prompt of a recorded answer is unknown."""
     return Prompt((), "", "")
 
 
 def parse_record(raw: Mapping[str, Any], number: int) -> Record:
-    """Return the record of a line. Raises KeyError, TypeError, ValueError or SyntaxError for a line that is none."""
+    """Return the record in a line. Raises KeyError, TypeError, ValueError or SyntaxError if there is none."""
     place: dict[str, Any] = {key: text_of(raw, key) for key in ("llm", "dataset", "test", "file")}
     place["serializer"] = None if raw.get("serialization") is None else text_of(raw, "serialization")
     test = place["test"]
@@ -104,7 +105,7 @@ def parse_record(raw: Mapping[str, Any], number: int) -> Record:
 
 
 def words(text: str) -> tuple[str | None, ...]:
-    """Return the words of a printed Python list; numbers and nan are no words, True and False are."""
+    """Return the items of a printed Python list: texts, True and False as words, numbers and nan as None."""
     tree = _literal(text)
     if not isinstance(tree, ast.List):
         raise ValueError("'expected' is not a list")
@@ -112,7 +113,7 @@ def words(text: str) -> tuple[str | None, ...]:
 
 
 def lines(text: str) -> str:
-    """Return an answer's text; for an answer recorded as a printed list of lines, the lines."""
+    """Return the text of an answer. If it was recorded as a printed list of lines, the lines are joined."""
     try:
         tree = _literal(text) if text.startswith("[") else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -123,9 +124,9 @@ def lines(text: str) -> str:
 
 
 def _literal(text: str) -> ast.expr:
-    """Return a printed Python object, parsed and never run."""
+    """Return the syntax tree of a printed Python object. Nothing is run."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about escapes that no print would write
+        warnings.simplefilter("ignore")  # a print contains no escapes that Python warns about
         return ast.parse(text, mode="eval").body
 
 
@@ -144,8 +145,8 @@ def _keys(text: str) -> tuple[str, ...]:
 
 
 def row(text: str) -> dict[str, str | None]:
-    """Return the row of a printed pandas Series: names left, values right, with one gap in every line."""
-    spaces = 4  # pandas puts as many spaces between the longest name and the longest value,
+    """Return the row of a printed pandas Series. Names are left and values right of a gap that all lines share."""
+    spaces = 4  # pandas puts this many spaces between the longest name and the longest value
     lines = [line for line in text.split("\n") if line.strip()]
     if lines and re.match(r"(Name: .*, )?dtype: \w+$", lines[-1]):
         lines.pop()
@@ -158,7 +159,7 @@ def row(text: str) -> dict[str, str | None]:
     return {line[:gap].rstrip(): _value(line[gap:].lstrip(" ")) for line in lines}
 
 
-# longest: and cuts values that are longer than this, marks included
+# longest: pandas cuts values to this many characters, marks included
 def _value(shown: str, *, longest: int = 50) -> str | None:
     if shown in ("NaN", "nan", "None", ""):
         return None

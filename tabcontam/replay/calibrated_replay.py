@@ -1,4 +1,4 @@
-"""Recorded results under the calibrated rules, and their differences from the published rules, with the reason."""
+"""Recorded results under the calibrated rules, and why they differ from the published rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +29,10 @@ Group = Sequence[Record]  # the records of one result
 
 
 def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
-    """Return the results under the calibrated rules, and each that the published rules decide otherwise, and why.
+    """Return the results under the calibrated rules, and a difference if the published rules decide otherwise.
 
-    The results of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
+    The results of one LLM and family of tests share an error budget. Those of a serializer study have a separate
+    budget.
     """
     groups = by_result(records)
     results = [published_result(group, dictionary) for group in groups]
@@ -50,7 +51,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
 
 
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvidence | str]:
-    """Return the queries of each result, or why they are not known."""
+    """Return the queries of each result, or why its queries are not known."""
     edition_of = cache(known_edition)
     alike = grouped(groups, lambda group: _kind(group[0]))
 
@@ -66,12 +67,12 @@ def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvid
 
 
 def _kind(record: Record) -> tuple[str | None, ...]:
-    """Return the key that results share if they are each other's decoys."""
+    """Return the key of a record's result. Results with equal keys are each other's decoys."""
     return record.llm, record.serializer, record.test
 
 
 def judge_together(numbers: Sequence[int], results: list[Result], asked: Mapping[int, RecordedEvidence | str]) -> None:
-    """Judge the results that share an error budget, in place; an uninformative one takes no part in it."""
+    """Judge, in place, the results that share an error budget. Uninformative results use none of it."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedEvidence) for number in numbers))
     for number in numbers:
         results[number] = _judged(results[number], asked[number], at)
@@ -81,14 +82,14 @@ def judge_together(numbers: Sequence[int], results: list[Result], asked: Mapping
 
 
 def conclude_informative(results: Sequence[Result]) -> list[Result]:
-    """Return the results of one error budget, in which an uninformative one takes no part."""
+    """Return the concluded results of one error budget. Uninformative results use none of it and stay unchanged."""
     asked = [one for one in results if one.verdict is not Verdict.UNINFORMATIVE]
     concluded = iter(conclude(asked, CALIBRATED, ALPHA))
     return [one if one.verdict is Verdict.UNINFORMATIVE else next(concluded) for one in results]
 
 
 def _judged(single_result: Result, asked: RecordedEvidence | str, level_of_one: float) -> Result:
-    """Return a result with the evidence of its answers, before the other results of its family are looked at."""
+    """Return a result with the evidence of its answers, before it is corrected for other results of its family."""
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
         return replace(single_result, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
@@ -104,17 +105,17 @@ def _judged(single_result: Result, asked: RecordedEvidence | str, level_of_one: 
         queries=asked.queries,
         null=asked.null,
         sentence=asked.counted + (found.sentence or ""),
-        without={},  # the records have one feature a result: the rule of one column would leave nothing of test 9
+        without={},  # a record has one feature a result, so test 9 without one column would have nothing
     )
     if reason := asked.uninformative(level_of_one):
         return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
-    if found.verdict is Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
+    if found.verdict is Verdict.UNINFORMATIVE:  # its test is never asked about a single row in a run
         return replace(found, verdict=Verdict.NOT_DETECTED, reason=None)
     return found
 
 
 def _contrast(record: Record, single_result: Result, asked: RecordedEvidence | str) -> RuleDifference:
-    """Return the difference of a result whose calibrated verdict is not the published one, with the reason."""
+    """Return the difference between a result's calibrated verdict and its published one, with the reason."""
     return RuleDifference(
         **record.place,
         paper=single_result.paper_verdict,
@@ -125,7 +126,7 @@ def _contrast(record: Record, single_result: Result, asked: RecordedEvidence | s
 
 
 def _cause(single_result: Result, asked: RecordedEvidence | str) -> str:
-    """Return why the rule sets differ, in words that results share."""
+    """Return why the two rule sets differ, in words that are equal for similar results."""
     if isinstance(asked, str):
         return asked
     if single_result.verdict is Verdict.CONTAMINATED:

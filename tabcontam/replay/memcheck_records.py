@@ -1,9 +1,9 @@
-"""The answers that the authors of tabmemcheck printed: the number of exact ones, and the calibrated verdicts.
+"""The answers that the authors of tabmemcheck printed: the number of exact answers, and the calibrated verdicts.
 
-A line has the LLM, the file, the feature that was asked (null where a whole row was), the answer, and its edit distance
-to the file's text; some have the expected row. The prompts are not recorded, so that mostly the asked row is not known.
-An answer of distance 0 is the file's; its row follows from its values. In other answers only values of the expected row
-count as right.
+A line has the LLM, the file, the asked feature, the answer, and the answer's edit distance to the file's text. The
+feature is null if a whole row was asked. Some lines have the expected row. The prompts are not recorded, so the asked
+row is mostly unknown. An answer of distance 0 equals the file's text, and its values show its row. In other answers
+only values of the expected row count as right.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import PAPER
 
 KEYS = ("llm", "file", "test", "feature", "answer", "distance", "expected", "row")
-# the cards of the files that the package has, or whose answers its authors printed
+# the cards of files that the package ships, or whose answers its authors printed
 CARDS = {
     "adult-train.csv": "adult",
     "california-housing.csv": "housing",
@@ -51,7 +51,7 @@ CARDS = {
 
 @dataclass(frozen=True)
 class PrintedAnswer:
-    """One printed answer; `line` is its place in the file. `feature` is None where a whole row was asked."""
+    """One printed answer. `line` is its number in the file. `feature` is None if a whole row was asked."""
 
     line: int
     llm: str
@@ -63,19 +63,19 @@ class PrintedAnswer:
 
     @property
     def test(self) -> RawTest:
-        """The test of the suite that asks the same question."""
+        """The test of tabcontam that asks the same question."""
         return RowCompletion() if self.feature is None else CsvFeatureCompletion()
 
     @property
     def exact(self) -> bool:
-        """True if the answer is the file's own text."""
+        """True if the answer equals the file's text."""
         return self.distance == 0
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
-    """Return the outcome of the answers under the `rules`; the package's own counts are scores under either.
+    """Return the outcome of the answers under the `rules`. Raises `UsageError`.
 
-    Since these decide nothing, no verdict can differ from them. Raises `UsageError`.
+    tabmemcheck's own counts are scores under both rule sets. They decide nothing, so no verdict can differ from them.
     """
     records = parse_lines(path, lines, _parsed, KEYS)
     groups = list(grouped(records, lambda record: (record.llm, record.file, record.feature)).values())
@@ -94,7 +94,7 @@ def _parsed(raw: Mapping[str, Any], number: int) -> PrintedAnswer:
 
 
 def _counted(group: Sequence[PrintedAnswer]) -> Result:
-    """Return a result with the package's count: the number of answers that are exactly the file's."""
+    """Return a result with tabmemcheck's count: the number of answers that equal the file's text."""
     first, test = group[0], group[0].test
     result = Result(
         llm=first.llm,
@@ -118,7 +118,7 @@ def _counted(group: Sequence[PrintedAnswer]) -> Result:
 
 
 def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:
-    """Return the answers of a result with the chance of their values, or why that is not known."""
+    """Return the answers of a result with the chances of their values, or why these are not known."""
     first = group[0]
     width = 1 if first.feature else _width(group)
     cells = [[record.answer] if record.feature else first_row(record.answer, width) for record in group]
@@ -138,7 +138,7 @@ def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:
 
 
 def _width(group: Sequence[PrintedAnswer]) -> int:
-    """Return the number of cells of a row of the file: that of the first exact answer, or of most answers."""
+    """Return the number of cells in a row of the file: the most common one in exact or expected rows, or in answers."""
     texts = [record.expected or record.answer for record in group if record.exact or record.expected]
     found = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
     return max(set(found), key=found.count, default=0)
@@ -149,7 +149,7 @@ def _cells_in(text: str) -> int:
 
 
 def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | None], width: int) -> Table | str:
-    """Return the edition of the file that holds most of the exact answers, or why there is none."""
+    """Return the edition of the file that contains most of the exact answers, or why there is none."""
     first = group[0]
     card = find_card(CARDS.get(first.file, ""))
     if card is None:
@@ -176,7 +176,7 @@ def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | No
 
 
 def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[str, ...], list[int]]:
-    """Return the places of a table's rows by all of their cells, or by the cell of a feature."""
+    """Return the indices of a table's rows by the cell of a feature, or by all cells if that is None."""
 
     def key(row: int) -> tuple[str, ...]:
         return _key(table.rows[row], table) if feature is None else (_one(table.column(feature)[row]),)
@@ -193,7 +193,7 @@ def _key(row: Sequence[Cell], table: Table) -> tuple[str, ...]:
 
 
 def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[str], known: KnownEdition) -> Trial:
-    """Return an answer with the chance of each cell: in its own row, or in any row where that is not known."""
+    """Return an answer with the chance of each cell: in its own row, or in any row if its row is unknown."""
     table = known.table
     if cells is None:
         query = Query(f"line {record.line}", unrecorded, tuple(names), (None,) * len(names), 0)
@@ -222,14 +222,17 @@ def _frequencies(table: Table, name: str) -> CellPrediction:
 
 
 def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[int]:
-    """Return the places of the rows with these cells."""
+    """Return the indices of the rows with these cells."""
     feature = names[0] if len(names) == 1 else None
     key = (_one(cells[0]),) if feature else _key(cells, table)
     return _rows_by_key(table, feature).get(key, [])
 
 
 def _after_one(table: Table, name: str, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction, with each value at least as likely as a cell repeats or continues the one before."""
+    """Return the prediction, in which each value gets at least the chance that a cell follows the one before.
+
+    A cell follows the one before if it repeats it, or goes on by the column's step.
+    """
     one = earlier(table, name, 1)
     least = max(one.same, one.stepping if one.step else 0.0)
     return replace(

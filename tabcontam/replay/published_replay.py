@@ -1,4 +1,4 @@
-"""Recorded results under the published rules, and the records that differ from them."""
+"""Recorded results under the published rules, and the recorded decisions that differ from them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -23,12 +23,12 @@ UNEXPLAINED = "unexplained"
 
 
 def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Result]:
-    """Return the results of a results file, in the order of the records."""
+    """Return the results of a file of records, in the order of the file."""
     return [published_result(group, dictionary) for group in by_result(records)]
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
-    """Return each answer, then each result, that the published algorithms decide unlike its record, and why."""
+    """Return the differences: first answers, then results, that the published algorithms decide unlike the record."""
     answers: list[RecordedDifference] = []
     of_results: list[RecordedDifference] = []
     for group in by_result(records):
@@ -44,7 +44,7 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
 
 
 def detected(record: Record, dictionary: Dictionary) -> bool:
-    """Return the decision of the published algorithms on one answer."""
+    """Return whether the published algorithms detect contamination in one answer."""
     if record.values is None:
         return _words(record, dictionary).detected
     return decide_values(_line(record), {name: record.values[name] for name in record.asked})
@@ -62,7 +62,7 @@ def _line(record: Record) -> str:
 
 
 def published_result(group: Sequence[Record], dictionary: Dictionary) -> Result:
-    """Return a result under the published rules."""
+    """Return the result of these records under the published rules."""
     result = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
     if result.test == MEMBERSHIP:
         return _membership(result, group)
@@ -71,7 +71,7 @@ def published_result(group: Sequence[Record], dictionary: Dictionary) -> Result:
 
 
 def by_published_rule(result: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
-    """Return a result with the verdict and the counts of a published rule on its trials."""
+    """Return a result with the verdict and the counts that a published rule gives for its trials."""
     found, queries = published(rule, trials), len(trials)
     result = replace(result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=queries)
     return published_counts(result, rule, trials)
@@ -90,14 +90,14 @@ def _membership(result: Result, group: Sequence[Record]) -> Result:
 
 
 def _rule(test: str) -> PublishedRule:
-    """Return the rule by which a recorded result is contaminated: the test's own; one hit if it has none."""
+    """Return the published rule of a recorded test. A test without one is contaminated by a single hit."""
     claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
     known = by_id().get(test)
     return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)
 
 
 def _trial(record: Record, hit: bool) -> Trial:
-    """Return a recorded answer as a trial. The authors decided every text, blank ones too; queries are not recorded."""
+    """Return a recorded answer as a trial, without its query. The authors decided every text, even a blank one."""
     readable = hit or not (declines(record.output) or not record.output.strip())
     return Trial(
         query=Query(f"line {record.line}", unrecorded, record.asked, record.words, max_tokens=0),
@@ -126,7 +126,7 @@ def _differing(
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
-    """Return why the record decides otherwise: a rule of the authors' runs of other dates that gives its answer."""
+    """Return the group and explanation of a differing record: another rule that the authors used at another date."""
     if record.values is not None:
         shown = {name: record.values[name] or "nan" for name in record.asked}
         if not ours and all(value in _line(record) for value in shown.values()):
@@ -146,7 +146,7 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
 def _result_difference(
     group: Sequence[Record], found: Sequence[RecordedDifference], dictionary: Dictionary
 ) -> list[RecordedDifference]:
-    """Return the result's own difference, if those of its answers change it."""
+    """Return the difference of a result; empty if the differences of its answers do not change its decision."""
     rule = _rule(group[0].test)
     recorded = rule.detects(sum(record.decision is True for record in group), len(group))
     ours = rule.detects(sum(detected(record, dictionary) for record in group), len(group))

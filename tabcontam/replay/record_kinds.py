@@ -1,4 +1,4 @@
-"""The kinds of recorded answers, distinguished by the keys of their lines: a new kind is added only here."""
+"""The kinds of recorded answers, recognised by the keys of their lines. A new kind is added only here."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ Judge = Callable[[Path, Lines, str, Dictionary, bool], ReplayOutcome]
 class RecordKind:
     """A kind of recorded answers: the `keys` of its lines, and the function that judges the lines of a file.
 
-    `judge` gets the file's path, its lines, the rules, the dictionary and whether disagreements are asked for. It
-    raises `UsageError` for a line that is no such record.
+    `judge` gets the file's path, its lines, the rules, the dictionary, and whether disagreements are wanted. It raises
+    `UsageError` for a line that is no record of this kind.
     """
 
     keys: tuple[str, ...]
@@ -34,9 +34,9 @@ KINDS = (
 
 
 def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
-    """Return the outcome of the answers of these files under the `rules`, with disagreements if `with_differences`.
+    """Return the outcome of the answers in these files under the `rules`; with disagreements if `with_differences`.
 
-    A file is of the kind that has most of the keys of its first line. Raises `UsageError`.
+    The keys in a file's first line show its kind. Raises `UsageError`.
     """
     found = []
     for path in paths:
@@ -52,7 +52,7 @@ def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_
 
 
 def kind_of(lines: Lines) -> RecordKind:
-    """Return the kind with the largest share of its keys in the first line; the first kind where it has none."""
+    """Return the kind with the largest share of its keys in the first line; the first kind if no key is there."""
     try:
         raw = json.loads(lines[0][1])
     except (ValueError, RecursionError):

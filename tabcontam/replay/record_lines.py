@@ -1,4 +1,4 @@
-"""Files of recorded answers, one JSON object a line: their reader, and the one-line messages about a bad line."""
+"""The reader of files of recorded answers, one JSON object a line, and its messages about bad lines."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 
 from tabcontam.errors import UsageError
 
-Lines = Sequence[tuple[int, str]]  # each with its number, from 1
+Lines = Sequence[tuple[int, str]]  # each line with its number, from 1
 Parsed = TypeVar("Parsed")
 
 
 def read_lines(path: Path) -> Lines:
-    """Return the lines of a file that are not blank. Raises `UsageError` where there are none."""
+    """Return the lines of a file that are not blank. Raises `UsageError` if it has none."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise UsageError(f"cannot read the records {path}: {reason}; give a file like records.jsonl") from None
-    # not splitlines(): answers may hold U+2028 and the like, which JSON does not escape
+    # splitlines() would also split at U+2028 and the like, which JSON does not escape
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise UsageError(f"{path} holds no records; give a file with one JSON object a line")
@@ -28,10 +28,10 @@ def read_lines(path: Path) -> Lines:
 def parse_lines(
     path: Path, lines: Lines, parse: Callable[[Mapping[str, Any], int], Parsed], keys: Sequence[str]
 ) -> list[Parsed]:
-    """Return the parsed record of each line: `parse` gets its object and its number.
+    """Return the record of each line. `parse` gets the line's object and its number.
 
-    Raises `UsageError`, with the line's number and the `keys` that a record has, for a line that is no JSON object and
-    for an error that `parse` raises (KeyError, TypeError, ValueError, SyntaxError).
+    Raises `UsageError` if a line is no JSON object, or if `parse` raises KeyError, TypeError, ValueError or
+    SyntaxError. The message has the line's number and the `keys` that a record has.
     """
     return [_parsed(path, number, line, parse, keys) for number, line in lines]
 
@@ -46,7 +46,7 @@ def _parsed(
         return parse(raw, number)
     except json.JSONDecodeError as error:
         fault = f"not JSON ({error.msg})"
-    except (RecursionError, MemoryError):  # ast raises the latter
+    except (RecursionError, MemoryError):  # ast raises MemoryError
         fault = "nested too deeply"
     except KeyError as error:
         fault = f"no {error.args[0]!r}"
@@ -56,26 +56,26 @@ def _parsed(
 
 
 def text_of(raw: Mapping[str, Any], key: str) -> str:
-    """Return a text of a record. Raises KeyError if it is missing, TypeError for another type."""
+    """Return a text of a record. Raises KeyError if it is missing, TypeError if it is no text."""
     if not isinstance(raw[key], str):
         raise TypeError(f"{key!r} is not a text")
     return str(raw[key])
 
 
 def optional_text(raw: Mapping[str, Any], key: str) -> str | None:
-    """Return a text of a record; None where the record lacks it, or has null. Raises as `text_of` does."""
+    """Return a text of a record; None if it is missing or null. Raises TypeError if it is anything else."""
     return None if raw.get(key) is None else text_of(raw, key)
 
 
 def count_of(raw: Mapping[str, Any], key: str) -> int:
-    """Return a whole number of a record that is 0 or more. Raises KeyError or TypeError."""
-    if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
+    """Return a whole number of 0 or more of a record. Raises KeyError or TypeError."""
+    if type(raw[key]) is not int or raw[key] < 0:  # Python counts True as an int
         raise TypeError(f"{key!r} is not a count")
     return int(raw[key])
 
 
 def optional_number(raw: Mapping[str, Any], key: str) -> float | None:
-    """Return a number of a record; None where the record lacks it, or has null. Raises TypeError if not finite."""
+    """Return a number of a record; None if it is missing or null. Raises TypeError if it is not finite or no number."""
     given = raw.get(key)
     if given is None:
         return None

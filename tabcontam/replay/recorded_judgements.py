@@ -1,6 +1,7 @@
 """Judgements of recorded completions by a judge and by people, in the form that results.json has for a run.
 
-The same setting can stand in several files, with other instances: a file replaces the edition of a run.
+The same LLM, dataset and split may be in several files, with different instances. So the file's name takes the place of
+the edition.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ JUDGE = "the recorded judge"
 
 
 def result_key(result: Result) -> ResultKey:
-    """Return the name of a recorded result, with its file."""
+    """Return the key of a recorded result, with the name of its file in place of the edition."""
     return replace(result, edition=result.source).key
 
 
@@ -28,14 +29,14 @@ def answered(instances: Iterable[Instance]) -> list[Instance]:
 
 
 def compared_of(instances: Iterable[Instance]) -> list[CompletionPair]:
-    """Return the recorded guided completions, each with its true piece."""
+    """Return the recorded guided completions, each with the true piece of text."""
     return [
         CompletionPair(f"line {one.line}", one.shown, one.expected, one.guided or "") for one in answered(instances)
     ]
 
 
 def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judgement]:
-    """Return the judgements of these completions: by the recorded judge, and by each person, under a number."""
+    """Return the judgements of these completions: by the recorded judge, and by each person, who has a number."""
     found = []
     for one, pair in zip(answered(instances), compared_of(instances), strict=True):
         people = {f"person {number}": word for number, word in one.people.items()}
@@ -47,9 +48,9 @@ def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judge
 
 
 def judges(found: ReplayOutcome) -> dict[str, Any]:
-    """Return the fields of results.json on who judged recorded completions, and how far the judges agree.
+    """Return the fields of results.json about the judges of recorded completions and their agreement.
 
-    The results of people are their judgements and no other method, so that they are not counted twice.
+    Results of people consist of their judgements. They are left out of the methods: people would else be counted twice.
     """
     methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
     return judged_by(Judgements(found.judgements), found.compared, methods)

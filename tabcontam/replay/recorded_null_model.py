@@ -1,8 +1,9 @@
-"""The null model of recorded rows: the baseline's predictions for hidden cells, from the table but without the prompt.
+"""The null model of recorded rows: the baseline's predictions for hidden cells, from the table without the prompt.
 
-No prompt is recorded and no row number. The row is found in the edition by its values, and is left out of what the
-baseline learns from: the frequencies of the column, those given the asked cells before it, those among the rows that
-are nearest to the shown part of the row, and where the fifth row is asked the cells of the first four.
+No prompt and no row number is recorded. The row is found in the edition by its values, and the baseline does not learn
+from it. The baseline uses the frequencies of the column in four ways: over all rows; over rows with the same values in
+the asked cells before it; over the rows that are nearest to the known part of the row; over rows with the same last
+known cell. If the fifth row is asked, it also uses the cells of the first four rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +30,9 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NumberedColumn:
-    """A column in numbers: `codes` number its values, and `values` are these as written, None where missing.
+    """A column in numbers. `values`: its distinct values, None for missing. `codes`: each row's index in `values`.
 
-    `numbers` are in standard deviations where the column is numeric, else the codes.
+    `numbers`: in standard deviations if the column is numeric, else the codes.
     """
 
     codes: NDArray[np.intp]
@@ -40,12 +41,12 @@ class NumberedColumn:
 
     @property
     def missing(self) -> float:
-        """The share of rows whose cell is missing."""
+        """The share of rows with a missing cell."""
         absent = np.array([value is None for value in self.values])
         return float(absent[self.codes].mean())
 
     def frequencies(self, rows: NDArray[np.bool_]) -> CellPrediction:
-        """Return the frequencies of values in these rows, for one more row: an unseen value has 1 in n + 1."""
+        """Return the frequencies of values in `rows`, as chances in a further row. Unseen values get 1/(n + 1)."""
         counts = np.bincount(self.codes[rows], minlength=len(self.values))
         total = int(counts.sum()) + 1
         listed = np.flatnonzero(counts)
@@ -55,16 +56,16 @@ class NumberedColumn:
 
 @dataclass(frozen=True)
 class KnownEdition:
-    """An edition at hand, its rows found by their printed values."""
+    """An edition on this machine, with its rows by their printed values."""
 
     table: Table
 
     def place(self, values: Values) -> int | None:
-        """Return the place of the row with these values; None where there is none."""
+        """Return the index of the row with these values; None if there is none."""
         return self._places.get(tuple(self._printed(values.get(name)) for name in self.table.columns))
 
     def row(self, place: int) -> dict[str, Cell]:
-        """Return the row's cells, None for missing ones."""
+        """Return the row's cells by column; None for a missing cell."""
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
@@ -72,8 +73,9 @@ class KnownEdition:
     def predictions(self) -> Callable[[int, tuple[str, ...], bool], dict[str, CellPrediction]]:
         """A cached function that predicts each asked cell, given the rest of the row and the asked cells before it.
 
-        It takes the row's place, the asked features, and whether the query shows four other rows, which are the first
-        rows where the fifth is asked. A feature that only counts the rows has no prediction: counting gives its cells.
+        Its arguments are the row's index, the asked features, and whether the query shows four other rows. If the fifth
+        row is asked, these are the first four rows. A feature that only counts the rows gets no prediction, since
+        counting gives its cells.
         """
         return cache(self._predictions)
 
@@ -93,7 +95,7 @@ class KnownEdition:
                     samples += [_nearest(distances, others), others & agree]
                 column = self._columns[name]
                 options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
-                if shows_rows and place == FIRST_ROWS_SHOWN:  # elsewhere the authors shuffled the rows
+                if shows_rows and place == FIRST_ROWS_SHOWN:  # for other rows the authors shuffled the table
                     options.append(self._repeated(name))
                 predicted[name] = _most(options, column.missing)
             known = [*known, name]
@@ -102,14 +104,14 @@ class KnownEdition:
         return predicted
 
     def _apart(self, name: str, place: int) -> Numbers:
-        """Return the distance of each row's cell to this row's, in standard deviations; 1 between categories."""
+        """Return the distance of each row's cell to this row's, in standard deviations; 1 between two categories."""
         numbers = self._columns[name].numbers
         apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
         near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), LARGEST_NUMBER_DISTANCE)
         return near
 
     def _repeated(self, name: str) -> CellPrediction:
-        """Return the cells of the first rows, each as likely as a cell repeats one of the rows before it."""
+        """Return the cells of the first rows. Their chance is the share of cells that repeat one of the four above."""
         codes = self._columns[name].codes
         repeats = [
             (codes[FIRST_ROWS_SHOWN:] == codes[FIRST_ROWS_SHOWN - back : len(codes) - back])
@@ -125,7 +127,7 @@ class KnownEdition:
 
     @cached_property
     def _numbering(self) -> frozenset[str]:
-        """The columns that only count the rows: they rise from each row to the next, as 1, 2, 3 and 0001_01 do.
+        """The columns that only count the rows: each cell is larger than the one before, as in 1, 2, 3 or 0001_01.
 
         No row number is recorded, but the first rows are asked, and counting needs no memory of the table.
         """
@@ -141,10 +143,10 @@ class KnownEdition:
     def _places(self) -> dict[tuple[str, ...], int]:
         printed = cache(self._printed)
         rows = [tuple(map(printed, row)) for row in self.table.rows]
-        return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
+        return {row: place for place, row in reversed(list(enumerate(rows)))}  # of equal rows the first
 
     def _printed(self, cell: Cell) -> str:
-        """Return the part of a cell that is printed, with numbers in one form."""
+        """Return the part of a cell that pandas prints, with all numbers in one form."""
         return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED_CHARACTERS])
 
 
@@ -168,7 +170,7 @@ def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> KnownEdition | str:
-    """Return the edition with these columns, the paper's own first, or why there is none. Nothing is fetched."""
+    """Return the edition with these columns, preferably the paper's, or why there is none. Nothing is downloaded."""
     card = find_card(dataset)
     if card is None:
         return "not recorded: no card states the table's content"
@@ -184,7 +186,7 @@ def known_edition(dataset: str, columns: Sequence[str]) -> KnownEdition | str:
 
 
 def _in_words(table: Table, edition: Edition) -> Table:
-    """Return the table with the names of its classes, which the authors write for scikit-learn's numbers."""
+    """Return the table with the names of its classes. The authors write these in place of scikit-learn's numbers."""
     if edition.loader is None or table.question is None or table.question.threshold is not None:
         return table
     index = table.columns.index(str(table.target))
@@ -194,7 +196,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 
 
 def _most(options: Sequence[CellPrediction], missing: float) -> CellPrediction:
-    """Return for each value the most that any of several predictions gives; unlisted ones have the first's rest."""
+    """Return, for each value, its highest chance in the predictions. Other values get the first one's `rest`."""
     most: dict[str, float] = {}
     for prediction in options:
         for value, chance in prediction.values.items():

@@ -1,7 +1,8 @@
 """Recorded answers to the Data Contamination Quiz (Golchin and Surdeanu 2025): the published levels, and no verdict.
 
-An LLM wrote the distractors as other wordings of the original. No other sign of the original than memory is known, so
-there is no null; how often the shortest option is the original shows how much the texts reveal.
+An LLM wrote the distractors as other wordings of the original. It is unknown how the original can be recognised without
+memory, so there is no null. The share of instances whose shortest option is the original shows how much the texts
+reveal.
 """
 
 from collections import Counter
@@ -28,10 +29,10 @@ NO_NULL = "the distractors are an LLM's rewordings of the original, and it is un
 
 @dataclass(frozen=True)
 class QuizRecord:
-    """One instance: the `original`, its `distractors`, and the letters that were chosen.
+    """One instance: the `original`, its `distractors`, and the letters that the LLM chose.
 
-    `without` is the answer where no option was the original, None if that was not asked; `answers` are the answers with
-    the original at a place, by its letter. A letter that is none of A to E is "".
+    `without`: the answer when no option was the original, None if that was not asked. `answers`: the answers with the
+    original at a place, by the place's letter. An answer other than A to E is "".
     """
 
     llm: str
@@ -49,9 +50,9 @@ class QuizRecord:
 
     @property
     def shortest(self) -> float:
-        """The chance of naming the original for a strategy that names the shortest option, at random among equals.
+        """The chance of naming the original by always naming the shortest option, at random among equally short ones.
 
-        A distractor that is the original itself, as the authors' files have one, is no other option.
+        A distractor that equals the original, as one in the authors' files does, counts as no other option.
         """
         own = " ".join(self.original.split())
         others = {" ".join(text.split()) for text in self.distractors} - {own}
@@ -80,7 +81,7 @@ def _question(raw: Mapping[str, Any], number: int) -> QuizRecord:
         raise TypeError("'quiz' is not an object of letters")
     if unknown := set(answers) - set(PLACES):
         raise ValueError(f"'quiz' has the original at {sorted(unknown)[0]!r}, which is none of {', '.join(PLACES)}")
-    raw["bias_quiz"]  # null where it was not asked
+    raw["bias_quiz"]  # must be there; null if it was not asked
     without = optional_text(raw, "bias_quiz")
     return QuizRecord(
         llm=text_of(raw, "llm"),
@@ -99,14 +100,14 @@ def _letter(text: str) -> str:
 
 
 def published(questions: Sequence[QuizRecord]) -> ContaminationLevels | None:
-    """Return the lowest and highest level of contamination as published; None where there are none."""
+    """Return the lowest and highest level of contamination, as published; None if `without` was never asked."""
     if all(one.without is None for one in questions):
         return None
     return levels(Counter(one.without for one in questions if one.without), _right(questions), len(questions))
 
 
 def _right(questions: Sequence[QuizRecord]) -> dict[str, int]:
-    """Return the number of right answers by the place of the original, for places that occur."""
+    """Return the number of right answers at each place of the original that was asked."""
     asked = {place for one in questions for place in one.answers}
     return {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
 

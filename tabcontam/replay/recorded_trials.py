@@ -1,7 +1,7 @@
-"""Recorded answers as trials of the suite's tests, so that a result is weighed as a run's is.
+"""Recorded answers as trials of tabcontam's tests, to get results by the rules of a run.
 
-No prompt is recorded. A query about a row is found in the edition at hand; the answers to tests 1 to 6 are compared
-with the same LLM's answers to the same test on the other datasets, their decoys. A word in the dataset's name counts as
+No prompt is recorded. The row of a query is found in the edition on this machine. Answers to tests 1 to 6 are compared
+with their decoys: the same LLM's answers to the same test on other datasets. A word in the dataset's name counts as
 shown.
 """
 
@@ -43,9 +43,9 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 @dataclass(frozen=True)
 class RecordedEvidence:
-    """A recorded result: the test that weighs its `trials`, the null in words, and the beginning of its sentence.
+    """A recorded result: the `test` that judges its `trials`, the null in words, and the beginning of its sentence.
 
-    `notes` name the published rules' different readings of the answers, the weightiest first.
+    `notes`: how the published rules read the answers differently, the most important first.
     """
 
     test: Test
@@ -56,13 +56,13 @@ class RecordedEvidence:
 
     @property
     def queries(self) -> int:
-        """The number of queries about the table itself."""
+        """The number of queries about the table itself, without decoys."""
         return len(trials_about_table(self.trials))
 
     def uninformative(self, level: float) -> str | None:
-        """Return why the queries could not distinguish memory from prediction at this level; None if they could.
+        """Return why the queries cannot tell memory from prediction at this level; None if they can.
 
-        Of the asked rows half are remembered, rounded up: most results ask a single one.
+        Half of the asked rows, rounded up, are assumed to be remembered: most results ask only one row.
         """
         queries = [trial.query for trial in self.trials]
         if not self.test.row_test:
@@ -76,9 +76,9 @@ class RecordedEvidence:
 
 
 def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dictionary) -> RecordedEvidence | str:
-    """Return the rows of a result, against the edition's frequencies, or why these are not known.
+    """Return the rows of a result, with the edition's frequencies as their null, or why these are not known.
 
-    A row that was asked twice in the same way counts once: a greedy model gives the same answer again.
+    A row that was asked twice in the same way counts once, since a greedy model gives the same answer again.
     """
     asked: dict[tuple[int, tuple[str, ...]], Record] = {}
     for record in records:
@@ -110,7 +110,7 @@ def _row_test(record: Record) -> FeatureCompletion | FullCompletion | Incomplete
 
 
 def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary) -> tuple[Trial, list[str]]:
-    """Return the answer about a row, read as in a run, and the different readings of the published rules."""
+    """Return the answer about a row, read as in a run, and notes on where the published rules read it differently."""
     test, serializer, cells = _row_test(record), _serializer(record.serializer), known.row(place)
     query = Query(
         f"line {record.line}",
@@ -133,7 +133,7 @@ def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary
 
 
 def _serializer(template: str | None) -> TemplateRows:
-    """Return the serializer of a template, `The {feature_name} is {feature_value}, `; the default for another text."""
+    """Return the serializer of a template such as `The {feature_name} is {feature_value}, `; else the default one."""
     default = shipped_templates()[DEFAULT]
     match = TEMPLATE.fullmatch(template or "")
     if match is None:
@@ -143,9 +143,9 @@ def _serializer(template: str | None) -> TemplateRows:
 
 
 def _text(output: str, serializer: TemplateRows, first: str) -> str:
-    """Return the answer as it was given: as lines, where a printed list of them is recorded, and with its start.
+    """Return the answer as the LLM gave it: with its lines joined, and with its beginning restored.
 
-    The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).
+    The authors cut too many characters off answers that go on with a row (`e age is 39` for `The age is 39`).
     """
     text = lines(output)
     start = serializer.start(first)
@@ -157,7 +157,7 @@ def _text(output: str, serializer: TemplateRows, first: str) -> str:
 
 
 def _likeliest(trials: Iterable[Trial]) -> bool:
-    """Return whether some cells are right, and each of them is what the baseline predicts."""
+    """Return whether some cells are right, and each of these has the value that the baseline finds likeliest."""
     right = [
         prediction.chance_of(str(trial.reading.parsed[name])) >= prediction.surest
         for trial in trials
@@ -171,10 +171,11 @@ def _likeliest(trials: Iterable[Trial]) -> bool:
 def asked_words(
     records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary
 ) -> RecordedEvidence | str:
-    """Return the words or names of a result, against the answers to `others`, or why that fails.
+    """Return the words or names of a result, with the answers in `others` as decoys, or why that is not possible.
 
-    `others` are the results on other datasets. The first answer about a dataset is compared with the first about each
-    other one, and so on. Of a dataset that was asked in several files the first counts.
+    `others`: the results on other datasets. The first answer about a dataset is compared with the first about each
+    other dataset, the second with the second, and so on. If a dataset was asked in several files, its first file
+    counts.
     """
     card = find_card(records[0].dataset)
     if card is None:
@@ -194,7 +195,7 @@ def asked_words(
 
 
 def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:
-    """Return an answer and its decoys, each searched for the expected words of the first."""
+    """Return an answer and its decoys as trials. Each is searched for the expected words of the answer."""
     test, serializer = by_id()[record.test], load_serializer(DEFAULT)
     names = record.test in NAME_TESTS
     words = dict.fromkeys(without_note(word) for word in record.words if word)

@@ -12,12 +12,11 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 
 @dataclass(frozen=True)
 class ReplayOutcome:
-    """The results of recorded answers, with the verdict of both rule sets in each, and their disagreements.
+    """The results of recorded answers, each with the verdicts of both rule sets, and their disagreements.
 
-    `results` have the verdicts of the rules that were asked for. `differences` are those from the recorded decisions,
-    `rule_differences` those between the calibrated rules and the published ones. `compared` has, by the result, the
-    recorded completions that `judgements` compare with the true pieces; the edition of its keys is the name of the
-    file.
+    `results`: with the verdicts of the rules that were asked for. `differences`: from the recorded decisions.
+    `rule_differences`: between the calibrated rules and the published ones. `compared`: by result, the recorded
+    completions that `judgements` compare with the true pieces of text; the edition in its keys is the name of the file.
     """
 
     results: Sequence[Result]
@@ -28,5 +27,5 @@ class ReplayOutcome:
 
 
 def place_of(result: Result) -> dict[str, Any]:
-    """Return the fields that distinguish a result of recorded answers, in the order in which differences state them."""
+    """Return the fields that identify a result of recorded answers, in the order in which differences state them."""
     return {name: getattr(result, name) for name in ("llm", "dataset", "split", "serializer", "test", "source")}

@@ -1,8 +1,8 @@
-"""Time Travel's recorded answers through the same algorithms as a run's, published and calibrated.
+"""Time Travel's recorded answers, judged by the algorithms that judge a run, published and calibrated.
 
-A setting (an LLM, a dataset, a split) has a result for each method: Algorithm 1 by ROUGE-L, which is computed here, and
-by the recorded BLEURT; Algorithm 2 by the judge's words, and by those of each person. Only the first of them has a
-calibrated verdict: the answers are the same, and an overlap or a word alone has no null.
+A setting (an LLM, a dataset, a split) has a result for each method: Algorithm 1 by ROUGE-L, which is computed here;
+Algorithm 1 by the recorded BLEURT; Algorithm 2 by the judge's words; Algorithm 2 by each person's words. Only the first
+method has a calibrated verdict. The other methods have the same answers, and an overlap or a word alone has no null.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
-    """Return for each dataset the four-word phrases in the second pieces of several instances."""
+    """Return, for each dataset, the four-word phrases that occur in the second pieces of several instances."""
     found: dict[str, Phrases] = {}
     for dataset, own in grouped(instances, lambda one: one.dataset).items():
         seen: set[tuple[str, ...]] = set()
@@ -93,7 +93,10 @@ def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
 
 @dataclass(frozen=True)
 class RecordedSetting:
-    """The instances of an LLM, a dataset and a split, from the file `source`, and the phrases that others share."""
+    """The instances of an LLM, a dataset and a split, from the file `source`.
+
+    `repeated`: the phrases that several instances of the dataset share.
+    """
 
     instances: tuple[Instance, ...]
     source: str
@@ -101,21 +104,21 @@ class RecordedSetting:
 
     @property
     def paired(self) -> bool:
-        """True if completions without a name are recorded, so that Algorithm 1 has something to compare."""
+        """True if completions without the dataset's name are recorded, which Algorithm 1 needs."""
         return any(one.general is not None for one in self.instances)
 
     @property
     def has_judgements(self) -> bool:
-        """True if a completion has a judgement of its likeness to the true piece."""
+        """True if at least one completion has a judgement by the judge or a person."""
         return any(one.judge or one.people for one in self.instances)
 
     def result(self, test: str) -> Result:
-        """Return a result of this setting that is not judged yet."""
+        """Return a result of this setting without a verdict."""
         first = self.instances[0]
         return self.placed(Result(llm=first.llm, dataset=first.dataset, test=test, kind=GuidedCompletion.kind))
 
     def placed(self, single_result: Result) -> Result:
-        """Return a result placed in this setting: with split and file, without fields that recorded answers lack."""
+        """Return a result with this setting's split and file, and without fields that recorded answers lack."""
         return replace(
             single_result,
             edition=None,
@@ -128,7 +131,7 @@ class RecordedSetting:
 
     @cached_property
     def queries(self) -> list[tuple[Query, Reply]]:
-        """The queries with their replies, as in a run."""
+        """The queries with their replies, in the form of a run."""
         found = []
         for one in self.instances:
             left_out = common(one.expected, one.shown, self.repeated)
@@ -141,13 +144,13 @@ class RecordedSetting:
         return found
 
     def trials(self, dictionary: Dictionary) -> list[Trial]:
-        """Return the queries with their replies as trials, read."""
+        """Return the queries with their replies as read trials."""
         test, serializer = GuidedCompletion(), load_serializer(DEFAULT)
         return [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in self.queries]
 
     @cached_property
     def other_methods(self) -> list[Result]:
-        """The results of the methods that have no calibrated verdict of their own."""
+        """The results of all methods except Algorithm 1 by ROUGE-L; they have no calibrated verdict."""
         found = [self._by_recorded(LEARNED)] if self._scores(LEARNED) else []
         judge = [one.judge for one in self.instances]
         found += self._by_words(GuidedMatch.id, "the recorded judge", judge)
@@ -160,11 +163,11 @@ class RecordedSetting:
         return found
 
     def _scores(self, name: str) -> list[tuple[float, float]]:
-        """Return the recorded scores of both completions, where a line has both."""
+        """Return the recorded scores of both completions, for the instances that have both."""
         return [one.overlaps[name] for one in self.instances if name in one.overlaps]
 
     def p_values(self, name: str) -> tuple[float, float] | None:
-        """Return p-values of Algorithm 1 by recorded scores: paired as published, and unpaired; None without scores."""
+        """Return p-values of Algorithm 1 by recorded scores: paired, as published, and unpaired; None without any."""
         scores = self._scores(name)
         if not scores:
             return None
@@ -189,7 +192,7 @@ class RecordedSetting:
         )
 
     def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None]) -> list[Result]:
-        """Return the result of Algorithm 2 by these judgements of the completions; none without judgements."""
+        """Return the result of Algorithm 2 by these judgements of the completions; empty without judgements."""
         known = [word for word in judgements if word is not None]
         if not known:
             return []
@@ -211,7 +214,7 @@ class RecordedSetting:
 
     @cached_property
     def apart(self) -> str:
-        """The differences of recorded ROUGE-L values from those of the texts, beyond rounding, in words; else empty."""
+        """The differences of recorded ROUGE-L values from the texts' that are larger than rounding; "" without any."""
         off = [
             abs(rouge_l(one.expected, completion or "") - recorded)
             for one in self.instances
@@ -231,7 +234,7 @@ def _verdict(found: bool) -> Verdict:
 
 
 def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> list[Result]:
-    """Return the result of each setting under the calibrated rules; those of one LLM share an error budget."""
+    """Return the result of each setting under the calibrated rules. Results of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
     results: dict[int, Result] = {}
     for own in numbers.values():
@@ -249,12 +252,12 @@ def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: fl
 
 
 def _by_paper(single_result: Result) -> Result:
-    """Return a result under the published rules."""
+    """Return a result under the published rules: with the published verdict, and without q-values."""
     return replace(single_result, verdict=single_result.paper_verdict, reason=None, q_value=None, q_without=None)
 
 
 def _part(single_result: Result, main: Result) -> bool:
-    """Return whether a method's published verdict differs from the calibrated one of the same answers."""
+    """Return whether a method's published verdict differs from the calibrated verdict of the same answers."""
     return single_result.paper_verdict in DECIDED and single_result.paper_verdict is not main.verdict
 
 
@@ -275,7 +278,7 @@ def _contrast(setting: RecordedSetting, single_result: Result, main: Result) -> 
 
 
 def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None:
-    """Return the difference if ROUGE-L of the texts decides otherwise than the recorded, rounded values."""
+    """Return the difference if ROUGE-L of the texts decides otherwise than the recorded, rounded values; else None."""
     p_values = setting.p_values(ROUGE)
     if p_values is None:
         return None

@@ -1,4 +1,4 @@
-"""Recorded answers to Time Travel (Golchin and Surdeanu 2024): one instance a line, in the form of their authors."""
+"""Recorded answers to Time Travel (Golchin and Surdeanu 2024): one instance a line, in the authors' form."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.replay.record_lines import optional_number, optional_text, text_of
 
-KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # in every line
+KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # every line has these
 SIDES = ("guided", "general")
 OVERLAPS = ("rouge", "bleurt")
 PERSON = re.compile(r"annotator(\d+)")
@@ -16,11 +16,11 @@ PERSON = re.compile(r"annotator(\d+)")
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance, its completions, and the judgements of the guided one; `line` is its place in the file.
+    """One instance, its completions, and the judgements of its guided completion. `line` is its number in the file.
 
-    `shown` and `expected` are its two pieces. `guided` and `general` are the completions, None where none is recorded.
-    `overlaps` has the recorded scores of the two, in this order, by the name of the score. `judge` is the judge's word
-    and `people` are those of persons, by their numbers.
+    `shown` and `expected`: its two pieces of text. `guided` and `general`: the completions with and without the
+    dataset's name, None if not recorded. `overlaps`: by the name of a score, its values for `guided` and `general`.
+    `judge`: the judge's word. `people`: the words of persons, by their numbers.
     """
 
     line: int
@@ -37,17 +37,17 @@ class Instance:
 
     @property
     def setting(self) -> tuple[str, str, str | None]:
-        """The LLM, the dataset and its split, which are called contaminated together, or not."""
+        """The LLM, the dataset and its split. All instances of a setting have one verdict."""
         return self.llm, self.dataset, self.split
 
 
 def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
-    """Return the instance of a line. Raises KeyError, TypeError or ValueError for a line that is none.
+    """Return the instance in a line. Raises KeyError, TypeError or ValueError if there is none.
 
-    All keys but the LLM, the dataset, the two pieces and the guided completion may be missing; the guided completion
-    may be null if the LLM gave none.
+    The LLM, the dataset, the two pieces and the key of the guided completion must be there. The guided completion is
+    null if the LLM gave none.
     """
-    raw["guided"]  # a completion that was not given is null; a line without the key is no such record
+    raw["guided"]  # null if the LLM gave no completion; a line without the key is no record
     overlaps = {}
     for name in OVERLAPS:
         guided, general = (optional_number(raw, f"{name}_{side}") for side in SIDES)
@@ -73,7 +73,7 @@ def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
 
 
 def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
-    """Return the judgement of a completion; None without one. As in the authors' code, any other word is no match."""
+    """Return the judgement under a key; None if missing. As in the authors' code, any other word is no match."""
     word = optional_text(raw, key)
     if word is None or not word.strip():
         return None

@@ -1,9 +1,9 @@
-"""Anthropic's batch API: requests go into one order, and a file of their results comes down within a day.
+"""Anthropic's batch API: one message carries many requests, and a file with their results is ready within a day.
 
 As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): half the price; at most
-100,000 requests and 256 MB a batch. Requests that a batch has no time for within 24 hours expire, and are not charged;
-the results are there for 29 days. A batch has no place for a name of ours: one whose id was lost is recognised by its
-time, by its number of requests, and, once it has ended, by their names.
+100,000 requests and 256 MB a batch. Requests that are not answered within 24 hours expire, and are not charged. The
+results can be fetched for 29 days. A batch cannot carry a name of ours. If its id is lost, it is recognised by its time
+and its number of requests. Once it has ended, the names of its requests must fit too.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -36,14 +36,14 @@ UNANSWERED = {
 }
 GONE = "the batch no longer exists"
 COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
-# The statuses that requests outside a batch have with errors of these types.
+# The statuses with which errors of these types come outside a batch.
 STATUSES = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
     "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
     "overloaded_error": 529,
 }  # fmt: skip
 PAGE = 100
-BEFORE, AFTER = 300.0, 3600.0  # seconds around a submission within which its batch was made, by two clocks
+BEFORE, AFTER = 300.0, 3600.0  # seconds around a submission in which its batch may have been made, as clocks differ
 
 
 class AnthropicBatches(Batches):
@@ -51,7 +51,7 @@ class AnthropicBatches(Batches):
 
     service = "Anthropic"
     most_requests = 100_000
-    most_bytes = 100_000_000  # of 256 MB: they are held in memory
+    most_bytes = 100_000_000  # bytes of the 256 MB that a batch may have: the requests are in memory
     _model: "AnthropicModel"
 
     def __init__(self, model: "AnthropicModel") -> None:
@@ -59,18 +59,18 @@ class AnthropicBatches(Batches):
         self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as an order holds it."""
+        """Return one request as a batch contains it."""
         return as_line({"custom_id": name, "params": self._model.written(request)})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the order, with the requests in it, and return the batch's id."""
+        """Send the requests as a batch, and return the batch's id."""
         order = b'{"requests":[' + b",".join(requests) + b"]}"
         greedy = "temperature" not in self._model.habits.refused
         made = await self._asked(post_batch(self._model.connection(), PATH, order, greedy))
         return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of a batch that was made then and has these requests, from the list of all, newest first."""
+        """Return the id of the batch with these requests that was made closest to `since`; None if there is none."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"
@@ -90,7 +90,7 @@ class AnthropicBatches(Batches):
             after = check_batch_id(last)
 
     async def standing(self, batch: str) -> BatchProgress:
-        """Return how far a batch is, from its status and its counts."""
+        """Return the progress of a batch, from its status and its counts."""
         try:
             found = await self._model.called(get(self._model.connection(), f"{PATH}/{batch}"))
         except NoAnswer as error:
@@ -101,14 +101,14 @@ class AnthropicBatches(Batches):
         return BatchProgress(json_at(found, "processing_status") == "ended", total - waiting, total)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
-        """Yield the lines of its file of results."""
+        """Yield the lines of the file with a batch's results."""
         self._before = self._model.habits
         async for line in json_lines(self._file(batch)):
             if isinstance(name := line.get("custom_id"), str):
                 yield BatchResult(name, line)
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
+        """Return the reply in a line, and whether a second try may get a better one."""
         found = result.content.get("result")
         kind, body = json_at(found, "type"), json_at(found, "message")
         if kind == "succeeded" and isinstance(body, dict):
@@ -122,13 +122,13 @@ class AnthropicBatches(Batches):
         return failed(why or "the batch holds no reply to this request"), False
 
     def cancelling(self, batch: str) -> str:
-        """Return the command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
         headers = f'-H "x-api-key: ${model.key_variable}" -H "anthropic-version: 2023-06-01"'
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """Yield the file of results. Its address is made here: the server could state another host's."""
+        """Yield the file of results. Its address is built here, since the server could name another host."""
         try:
             yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
         except NoAnswer as error:
@@ -150,12 +150,12 @@ class AnthropicBatches(Batches):
 
 
 def _counted(batch: object) -> int:
-    """Return how many requests a batch has: the sum of its counts, one for each state."""
+    """Return how many requests a batch has: the sum of its counts over all states."""
     return sum(tokens_at(batch, "request_counts", name) or 0 for name in COUNTS)
 
 
 def _moment(text: object) -> float:
-    """Return a moment as the server writes it in seconds since 1970; 0 for anything else."""
+    """Return the seconds since 1970 of a time that the server states; 0 if it cannot be read."""
     try:
         return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else 0.0
     except (ValueError, OverflowError):

@@ -1,8 +1,8 @@
-"""Anthropic's SDK, bound to one address, one key and one try, with errors as `NoAnswer` or `TransientError`.
+"""Anthropic's SDK for one address and one key, without retries. Its errors become `NoAnswer` or `TransientError`.
 
-By default the SDK takes the address from ANTHROPIC_BASE_URL and more headers from ANTHROPIC_CUSTOM_HEADERS, and traces
-its requests if OpenTelemetry is set up. Requests go through its `post`, which takes a body as it is: `create` has no
-place for a temperature any more, and warns on the user's terminal about models that will be retired.
+By default the SDK takes the address from ANTHROPIC_BASE_URL and further headers from ANTHROPIC_CUSTOM_HEADERS, and
+traces its requests if OpenTelemetry is set up. Requests go through the SDK's `post`, which sends a body unchanged. Its
+`create` no longer accepts a temperature, and warns on the user's terminal about models that will be retired.
 """
 
 import re
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 SDK = "anthropic"
-# The last version of the protocol that takes a temperature, from the models that take one. The SDK's own is newer.
+# The last version of the protocol that accepts a temperature, for models that accept one. The SDK uses a newer one.
 GREEDY = {"anthropic-version": "2023-06-01"}
-# All that a request needs, and that the SDK reads back from it.
+# The headers that a request needs, and that the SDK reads back from it.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|anthropic-version|connection|content-length|content-type|host|user-agent|x-stainless-.*",
     re.IGNORECASE,
@@ -26,17 +26,17 @@ NEEDED_HEADERS = re.compile(
 
 
 def open_client(address: str, key: str, local: bool, connections: int) -> "AsyncAnthropic":
-    """Return a client that sends `key` to `address`, and nothing else that it finds in the environment.
+    """Return a client that sends `key` to `address`, and no key or header from the environment.
 
-    `local` means that the address is this machine's. Raises ImportError without the SDK, and the SDK's own errors for a
-    proxy or a certificate file that it cannot use.
+    `local`: the address is this machine's. Raises ImportError without the SDK, and the SDK's own errors for a proxy or
+    a certificate file that it cannot use.
     """
     from anthropic import AsyncAnthropic
     from httpx2 import AsyncClient, Limits, Timeout
 
-    # Waiting for a free connection is no failure, however long the queue.
+    # Waiting for a free connection is no failure, even in a long queue.
     timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
-    http = bounded(AsyncClient)(  # the SDK's own would look for a proxy by itself
+    http = bounded(AsyncClient)(  # the SDK's own client would look for a proxy
         limits=Limits(max_connections=connections, max_keepalive_connections=connections),
         timeout=timeout,
         follow_redirects=False,  # a redirect would carry the key elsewhere
@@ -49,7 +49,7 @@ def open_client(address: str, key: str, local: bool, connections: int) -> "Async
 
 
 async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:
-    """Send a message once, and return the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
+    """Send one message, and return the JSON of the reply. Raises `NoAnswer` or `TransientError`."""
     from httpx2 import Response
 
     headers = GREEDY if "temperature" in body else {}
@@ -57,14 +57,14 @@ async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:
 
 
 async def get(client: "AsyncAnthropic", path: str, retries: int = 0) -> object:
-    """Return the JSON at a path, asked for again if the server is busy. Raises as `post` does."""
+    """Return the JSON at a path, after at most `retries` retries if the server is busy. Raises as `post` does."""
     from httpx2 import Response
 
     return await read(client.get(path, cast_to=Response, options={"max_retries": retries}), SDK)
 
 
 async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: bool) -> object:
-    """Send an order of several messages; `greedy` means that they hold a temperature. Raises as `post` does."""
+    """Send a batch; `greedy`: its requests state a temperature. Raises as `post` does."""
     from httpx2 import Response
 
     headers = {"content-type": "application/json", **(GREEDY if greedy else {})}

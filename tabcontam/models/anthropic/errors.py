@@ -1,4 +1,4 @@
-"""The meaning of an error from Anthropic's server: whom it concerns, and how long to wait."""
+"""The meaning of an error from Anthropic's server: what it concerns, and how long to wait."""
 
 import re
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from tabcontam.models.openai.replies import json_at
 
 CROWDED = (429, 503, 529)  # 529: overloaded
 PASSING = (408, 409, 425, 429)  # besides 500 and above
-# Spent money is a 402, a 400 or a 429. Only a limit on how fast usage may grow states when it ends.
+# Used-up money is a 402, a 400 or a 429. Only a limit on the growth of usage states when it ends.
 SPENT = re.compile(
     r"credit balance is too low|reached your (specified )?([\w ]+ )?usage limits|spend(ing)? (limit|cap)", re.IGNORECASE
 )
 SPENT_CODE = re.compile(r"(\w+_)?spend_limit_reached|organization_on_hold|linked_organization_billing_unavailable")
-# A filter on written text, which stops texts that are known word for word.
+# The server's filter on written text, which stops texts that are known word for word.
 FILTERED = re.compile(r"content filtering policy", re.IGNORECASE)
 REGION = re.compile(r"request not allowed|region|country|territory", re.IGNORECASE)
 TOO_LONG = re.compile(r"prompt is too long|exceed context limit|context (length|window)", re.IGNORECASE)
@@ -24,7 +24,7 @@ LIMIT = re.compile(r"anthropic-ratelimit-([a-z-]{1,40})-reset")
 
 
 def concern(problem: Problem) -> Concern:
-    """Return what an error concerns. One that no rule knows concerns this request alone."""
+    """Return what an error concerns: this request alone, if no rule applies."""
     status, kind, text = problem.status, json_at(problem.body, "error", "type"), problem.message
     if status == 400 and FILTERED.search(text):
         return Concern.CONTENT
@@ -51,7 +51,7 @@ def _spent(problem: Problem) -> bool:
 
 
 def wait(problem: Problem) -> float | None:
-    """Return the seconds that a server asks to wait: by Retry-After, or until the limits that are used up are reset."""
+    """Return the seconds that a server asks to wait, by Retry-After or until its used-up limits are reset."""
     stated = retry_after(problem.headers)
     return _until_reset(problem.headers) if stated is None and problem.status == 429 else stated
 
@@ -67,7 +67,7 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds_until(moment: str, now: float) -> float | None:
-    """Return the seconds until a moment in RFC 3339."""
+    """Return the seconds from `now` until a time in RFC 3339; None if it cannot be read."""
     with suppress(ValueError, OverflowError):
         stated = datetime.fromisoformat(moment)
         return max(0.0, (stated if stated.tzinfo else stated.replace(tzinfo=UTC)).timestamp() - now)

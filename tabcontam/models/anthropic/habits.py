@@ -1,4 +1,4 @@
-"""Habits of a Claude model: how a request must be written so that its server takes it, learned from refusals."""
+"""Habits of a Claude model: the way to write requests that its server accepts, learned from refusals."""
 
 import re
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from tabcontam.models.openai.habits import SYSTEM, WHOLE, minimum, unsupported
 from tabcontam.models.prompt_form import NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
-# Ways to ask for no thinking. Which of them a model takes differs; some take none, and think before every answer.
+# Ways to ask for no thinking. A model accepts some of them or none; with none it thinks before every answer.
 NO_THINKING = ("disabled", "between_tools")
-# Arguments that a model may not take, and the words of its server's refusal.
+# Arguments that a model may refuse, and the words of the refusal.
 REFUSALS = {
     "temperature": re.compile(r"\btemperature\b|anthropic-version", re.IGNORECASE),
     "thinking": re.compile(r"thinking|between_tools", re.IGNORECASE),
@@ -25,21 +25,21 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class AnthropicHabits:
-    """The demands that a model's server has shown. Habits only ever grow, and the limit only shrinks."""
+    """The demands that a model's server has shown so far. Habits are only added, and the limit only shrinks."""
 
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
-    thinks: bool = False  # whether it was seen to think although it was asked not to
-    most: int | None = None  # tokens that it can write
-    least: int = 0  # tokens that an answer must be allowed
+    thinks: bool = False  # True if it was seen to think although asked not to
+    most: int | None = None  # the most tokens that it can write
+    least: int = 0  # the fewest tokens that the limit on an answer may be
 
     def joined(self, other: "AnthropicHabits") -> "AnthropicHabits":
-        """Return the habits that either of the two has found."""
+        """Return the habits of both together."""
         most = min((most for most in (self.most, other.most) if most is not None), default=None)
         refused, thinks = self.refused | other.refused, self.thinks or other.thinks
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits with what a refusal adds; None if another way of writing would not help."""
+        """Return these habits with what a refusal teaches; None if another way of writing would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -55,25 +55,26 @@ class AnthropicHabits:
 
     @property
     def no_thinking(self) -> str | None:
-        """The way to ask for no thinking; None if none is left."""
+        """The way to ask for no thinking; None if the model refuses all of them."""
         return next((way for way in NO_THINKING if way not in self.refused), None)
 
     @property
     def reasons(self) -> bool:
-        """Return whether thinking needs room in addition to the answer."""
+        """Return whether the limit on an answer needs more room for thinking."""
         return self.thinks or self.no_thinking is None
 
     @property
     def allowance(self) -> int:
-        """The most tokens that may come on top of the answer's."""
+        """The most tokens of thinking that the model may write in addition to the answer."""
         if not self.reasons:
             return 0
         return MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
-        """Return what is sent besides the model's name: the chat, decoded greedily if the model takes that, or drawn.
+        """Return the body of a request except the model's name: the chat, at temperature 0 unless the prompt has one.
 
-        A prompt's stop strings are those of its completion; a chat has none.
+        Arguments that the model refuses are left out. A prompt's stop strings are not sent: they belong to its
+        completion form.
         """
         chat = in_turns(request.prompt.chat) if SYSTEM in self.refused else request.prompt.chat
         system = "\n\n".join(message.content for message in chat if message.role == "system").strip()
@@ -99,13 +100,13 @@ class AnthropicHabits:
 
     @property
     def notes(self) -> str:
-        """The consequence for the answers of the parts left out of the requests; "" if there is none."""
+        """The consequence for the answers if requests lack some parts; "" if there is none."""
         lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
         return "; ".join(line for holds, line in lines if holds)
 
 
 def stated_habits(about: Mapping[str, Any]) -> AnthropicHabits:
-    """Return the habits that the server states of a model before it is asked anything."""
+    """Return the habits that follow from the server's description of a model."""
     refused = {way for way in NO_THINKING if supports(about, "thinking", "types", way) is False}
     if supports(about, "effort", "low") is False:
         refused.add("output_config")

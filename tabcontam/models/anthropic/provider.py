@@ -1,8 +1,8 @@
 """`anthropic:` Anthropic's Claude, through its official SDK.
 
-Each kind of failure has the error that `models.base` defines for it. If a model refuses a part of a request (a
-temperature, the order not to think), the server's description of it or its first refusal teaches that, and the query is
-sent again without it. The key goes to Anthropic's own address only.
+Each kind of failure raises the error that `models.base` defines for it. A model may refuse a part of a request, such as
+a temperature or the order not to think. Its description or its first refusal shows that, and the query is sent again
+without the part. The key goes only to Anthropic's own address, or to an address that the user names it for.
 """
 
 import asyncio
@@ -36,16 +36,16 @@ ANTHROPIC = "https://api.anthropic.com"
 MODELS = "https://platform.claude.com/docs/en/about-claude/models/overview"
 NAME = re.compile(r"\w[\w.:@/-]{0,199}", re.ASCII)
 CONNECT_RETRIES = 2
-CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
+CONNECT_SECONDS = 60.0  # seconds in which the model must be described, retries included
 NOT_WORKED_ON = (429, 503, 529)
 CORRECT = "correct the address after the @"
 Found = TypeVar("Found")
 
 
 class AnthropicModel(ServedModel):
-    """The LLM `name` at Anthropic, or at another address that speaks its protocol. `spec` is how the user named it.
+    """The LLM `name` at Anthropic, or at another `address` that speaks its protocol. `spec`: the user's name for it.
 
-    `variable` is the environment variable that the user named for the key; "" for the usual one.
+    `variable`: the environment variable that the user named for the key; "" for the usual one.
     """
 
     provider = "anthropic"
@@ -62,12 +62,12 @@ class AnthropicModel(ServedModel):
         where = validate_address(address).rstrip("/").removesuffix("/v1") if address else ANTHROPIC  # the SDK adds /v1
         super().__init__(spec or f"{self.provider}:{name}", name, where, ANTHROPIC, variable)
         self._max_connections = max_connections
-        self.habits = AnthropicHabits()  # as far as they are known
+        self.habits = AnthropicHabits()  # those that are known so far
         self._answered = False
         self._client: AsyncAnthropic | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if no server answers, or the key or the model is refused."""
+        """Ask the server for the model. Raises `UsageError` if none answers, or it refuses the key or the model."""
         client = self.connection()
         path = f"/v1/models/{quote(self.model, safe='')}"
         try:
@@ -86,9 +86,9 @@ class AnthropicModel(ServedModel):
             self._recognize(found)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer a prompt; try again only in words that the model takes, or with room for its thinking.
+        """Return the reply to a prompt. Try again only in words that the model accepts, or with room for its thinking.
 
-        Habits learned from a refusal are stored only once the server has taken a request that follows them.
+        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
         """
         habits, usages = self.habits, list[Usage | None]()
         for left in reversed(range(MOST_WORDINGS)):
@@ -99,7 +99,7 @@ class AnthropicModel(ServedModel):
                 fewer = habits.without(error.problem, arguments)
                 if fewer is None or not left:
                     return replace(self._turned_down(error.problem), usage=sum_known_charges(usages))
-                habits = self.habits.joined(fewer)  # other queries have been learning meanwhile
+                habits = self.habits.joined(fewer)  # other queries may have learned habits meanwhile
             else:
                 self._answered = True
                 usages.append(answer.usage)
@@ -119,11 +119,11 @@ class AnthropicModel(ServedModel):
         return AnthropicBatches(self) if self.host == host_of(ANTHROPIC) else None
 
     def written(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of a request, in words that the model takes as far as is known."""
+        """Return the body of a request, without the parts that the model is known to refuse."""
         return {"model": self.model, **self.habits.arguments(request)}
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a message from a batch, and whether its token limit was too small for it."""
+        """Return the reply in a message from a batch, and whether a second try may get a better one."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -135,9 +135,9 @@ class AnthropicModel(ServedModel):
     def turned_down_in_batch(
         self, problem: Problem, request: ModelRequest, before: AnthropicHabits
     ) -> tuple[Reply, bool]:
-        """Return the reply to a refused request of a batch, and whether it may be accepted as it is written now.
+        """Return the reply to a refused request of a batch, and whether a second try may be accepted.
 
-        `before` are the habits from before the batch was first read: each of its requests may teach the same.
+        `before`: the habits before the batch was first read, since each of its requests may teach the same habit.
         """
         if fewer := before.without(problem, before.arguments(request)):
             self._learn(fewer)
@@ -145,7 +145,7 @@ class AnthropicModel(ServedModel):
         return self._turned_down(problem), passing or fewer is not None
 
     async def called(self, call: Awaitable[Found]) -> Found:
-        """Return what a call of the server gets. Raises `NoAnswer` only for what concerns this call alone."""
+        """Return the result of a call to the server. Raises `NoAnswer` only for a problem of this call alone."""
         try:
             return await call
         except NoAnswer as error:
@@ -162,7 +162,7 @@ class AnthropicModel(ServedModel):
             await client.close()
 
     def _shown(self, reply: Reply) -> Reply:
-        """Return a reply without the key, which a server may have repeated in it."""
+        """Return a reply in which the key is masked, as a server may have repeated it."""
         return replace(reply, text=self._without_key(reply.text), detail=self._line(reply.detail))
 
     def _learn(self, habits: AnthropicHabits) -> None:
@@ -170,7 +170,7 @@ class AnthropicModel(ServedModel):
         self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def connection(self) -> "AsyncAnthropic":
-        """Return the SDK's client, which is opened when it is first needed."""
+        """Return the SDK's client, which is opened at the first call."""
         if self._client is None:
             key = self._key()
             try:
@@ -178,15 +178,15 @@ class AnthropicModel(ServedModel):
             except ImportError:
                 needed = 'needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
                 raise UsageError(f"{self.provider}: {needed}") from None
-            except Exception as error:  # a proxy or a certificate file in the environment
+            except Exception as error:  # for a proxy or a certificate file in the environment
                 raise self._mistake(f"Anthropic's SDK does not start: {error}") from None
         return self._client
 
     async def _post(self, arguments: Mapping[str, Any], paid: bool) -> AnthropicAnswer:
-        """Send one request. Raises `NoAnswer` only for what concerns this request alone."""
+        """Send one request. Raises `NoAnswer` only for a problem of this request alone."""
         try:
             client = self.connection()
-        except UsageError as error:  # there is no key, or no SDK
+        except UsageError as error:  # without a key or the SDK
             raise FatalError(str(error)) from None
         body: object = None
         try:
@@ -204,7 +204,7 @@ class AnthropicModel(ServedModel):
             raise replace(error, text=self._line(error.text), sent=error.sent or paid) from None
 
     def _judge(self, problem: Problem, paid: bool) -> None:
-        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that stays."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for a problem of all requests."""
         whom, status = concern(problem), problem.status
         if whom is Concern.PASSING:
             sent = paid or status not in NOT_WORKED_ON
@@ -221,7 +221,7 @@ class AnthropicModel(ServedModel):
         return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
-        """Return the line for a server that would answer no other request either: who, what, and what to do."""
+        """Return the message about a server that answers no request: who, what, and what to do."""
         longest_fatal = 600
         who, key = self._who, self.key_variable
         refused = f"{who} refused the key in {key}; check the key and what it may be used for"
@@ -235,34 +235,34 @@ class AnthropicModel(ServedModel):
         return self._line(f"{what}; it answered {problem.line}", longest=longest_fatal)
 
     def _turned_away(self, problem: Problem) -> str:
-        """Return the line for a server that is there and gives no facts about the model."""
+        """Return the message about a server that answers but does not describe the model."""
         whom = concern(problem)
         if whom in (Concern.PASSING, Concern.REQUEST, Concern.CONTENT):
             return f"{self._who} does not describe the model; it answered {problem.line}"
         return self._hopeless(whom, problem)
 
     def _recognize(self, found: object) -> None:
-        """Note the version and the habits that the server states of the model."""
+        """Note the version and the habits of the model from the server's description."""
         name = found.get("id") if isinstance(found, dict) else None
         if not isinstance(found, dict) or not isinstance(name, str) or not name:
             raise self._mistake(self._other_kind())
         if found.get("lifecycle") == "retired":
             raise self._mistake(f"{self._who} has retired {self.model}; name another model, see {MODELS}")
         self._learn(stated_habits(found))
-        # An alias such as claude-haiku-4-5 comes back under the name of the model that it means.
+        # For an alias such as claude-haiku-4-5 the server states the name of the model behind it.
         facts = {"created": found.get("created_at"), "name": name if name != self.model else None}
         self.version = self._line(" ".join(f"{key}={fact}" for key, fact in facts.items() if isinstance(fact, str)))
 
     async def _look_up(self, client: "AsyncAnthropic") -> None:
-        """Look for the model in the list of available ones. Raises `UsageError`, with the nearest names."""
+        """Look for the model in the server's list of models. Raises `UsageError`, with the nearest names."""
         try:
             names = listed_names(await asyncio.wait_for(get(client, "/v1/models?limit=1000"), CONNECT_SECONDS))
         except NoAnswer as error:
             if not self._own and error.problem.status in NOT_THERE:
-                return  # a server that lists no models
+                return  # the server lists no models
             names = []
         except (TransientError, TimeoutError):
-            names = []  # the list is only for the advice
+            names = []  # without a list the error names no models
         if self.model in names:
             return
         if names:

@@ -1,4 +1,4 @@
-"""Readers of the JSON that Anthropic's server sends, each of whose fields is checked for its type."""
+"""Readers of the JSON that Anthropic's server sends. They check the type of each field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from tabcontam.models.openai.replies import json_at, message, tokens_at
 NATURAL = ("", "end_turn", "stop_sequence")
 CUT = ("max_tokens", "model_context_window_exceeded")
 THOUGHTS = ("thinking", "redacted_thinking")
-READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")  # their sum is the prompt
+READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")  # their sum is the prompt's tokens
 
 
 @dataclass(frozen=True)
 class AnthropicAnswer:
     """One message: its visible text, why it ended, and whether the model thought before it.
 
-    `refusal` is the finding of its maker's classifiers, if they stopped it. `tokens` are those of the text, `usage`
-    those that are charged.
+    `refusal`: why the maker's classifiers stopped the message, if they did. `tokens`: the number of tokens of the text.
+    `usage`: the tokens that are charged.
     """
 
     text: str = ""
@@ -31,11 +31,11 @@ class AnthropicAnswer:
 
     @property
     def cut(self) -> bool:
-        """Return whether it ran into the token limit, which counts the thinking too."""
+        """Return whether the text was cut at the token limit, which includes the thinking."""
         return self.stop in CUT
 
     def reply(self) -> Reply:
-        """Return text and state as a reply."""
+        """Return the message as a reply."""
         return as_reply(
             self.text,
             self.tokens,
@@ -58,7 +58,7 @@ def read_answer(body: object) -> AnthropicAnswer:
     written = tokens_at(body, "usage", "output_tokens")
     stop, category = json_at(body, "stop_reason"), json_at(body, "stop_details", "category")
     return AnthropicAnswer(
-        text="".join(texts).encode("utf-8", "replace").decode(),  # no file can hold half a surrogate pair
+        text="".join(texts).encode("utf-8", "replace").decode(),  # half a surrogate pair cannot be written to a file
         stop=stop if isinstance(stop, str) else "",
         refusal=f"refusal: {category.replace('_', ' ')}" if isinstance(category, str) and category else "",
         thought=thinking > 0 or any(block.get("type") in THOUGHTS for block in blocks),
@@ -68,7 +68,7 @@ def read_answer(body: object) -> AnthropicAnswer:
 
 
 def _usage(body: object, written: int | None) -> Usage | None:
-    """Return the charged tokens, with those written to or read from a cache; None if the server states none."""
+    """Return the charged tokens, including tokens of a cache; None if the server states none."""
     read = [tokens_at(body, "usage", name) for name in READ]
     return None if read[0] is None or written is None else Usage(sum(count or 0 for count in read), written)
 
@@ -81,6 +81,6 @@ def listed_names(listing: object) -> list[str]:
 
 
 def supports(about: Mapping[str, Any], *path: str) -> bool | None:
-    """Return whether the server states that a model has this capability; None if it states neither."""
+    """Return whether the server states that a model has this capability; None if it does not mention it."""
     stated = json_at(about, "capabilities", *path, "supported")
     return stated if isinstance(stated, bool) else None

@@ -11,7 +11,7 @@ from tabcontam.models.provider_record import ModelSettings, Provider
 
 ENDPOINT = "AZURE_OPENAI_ENDPOINT"
 KEY = "AZURE_OPENAI_API_KEY"
-# A resource's own host, in any cloud of Azure. Strict, so that the key goes nowhere else.
+# A resource's own host, in any cloud of Azure. The pattern is strict, so that the key goes to no other host.
 RESOURCE = re.compile(
     r"https://[a-z0-9][a-z0-9-]{0,62}\.(openai|cognitiveservices|services\.ai)\.azure\.(com|us|cn)(:443)?",
     re.ASCII | re.IGNORECASE,
@@ -21,12 +21,12 @@ PATH = re.compile(r"/(openai(/v1)?/?)?$")
 
 
 class AzureModel(OpenAIModel):
-    """A deployment. Its resource lists models that could be deployed, not its deployments: the first query shows."""
+    """A deployment. The resource lists models, not deployments: only the first query shows whether it exists."""
 
     provider = "azure"
 
     def _recognize(self, listing: object) -> None:
-        """Do nothing: a resource that lists its models has accepted the key."""
+        """Do nothing: a resource that sends its list of models has accepted the key."""
 
 
 def address() -> str:

@@ -1,6 +1,6 @@
-"""`bedrock:` a model of Amazon Bedrock: its Claude models over Anthropic's protocol, the others over OpenAI's.
+"""`bedrock:` a model of Amazon Bedrock: Claude over Anthropic's protocol, other models over OpenAI's.
 
-Bedrock offers both at addresses of its own, which differ by region, for an API key of Bedrock's.
+Bedrock has an address for each protocol in each region. Both need an API key of Bedrock.
 """
 
 import os
@@ -15,7 +15,7 @@ from tabcontam.models.served_model import ServedModel
 
 REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 KEY = "AWS_BEARER_TOKEN_BEDROCK"
-# The regions under amazonaws.com. A region becomes part of a host's name, so it holds nothing else.
+# The regions under amazonaws.com. A region becomes part of a host's name, so no other signs are allowed.
 REGION = re.compile(r"(us|us-gov|ca|mx|sa|eu|il|me|af|ap)-[a-z]{4,12}-\d{1,2}", re.ASCII)
 NAME = re.compile(r"\w[\w.:/-]{0,199}", re.ASCII)
 CLAUDE = re.compile(r"([a-z-]{1,12}\.)?anthropic\.", re.ASCII)
@@ -24,7 +24,7 @@ OPENAI = "https://bedrock-runtime.{region}.amazonaws.com/openai/v1"
 
 
 class BedrockClaude(AnthropicModel):
-    """A Claude model at Bedrock, which describes none of its models there: the first query shows if it exists."""
+    """A Claude model at Bedrock. Bedrock describes none: only the first query shows whether it exists."""
 
     provider = "bedrock"
 
@@ -34,12 +34,12 @@ class BedrockClaude(AnthropicModel):
 
 
 class BedrockModel(OpenAIModel):
-    """Any other model at Bedrock. The server does not list all that can be asked: the first query shows."""
+    """Any other model at Bedrock. Its list is not complete: only the first query shows whether a model exists."""
 
     provider = "bedrock"
 
     def _recognize(self, listing: object) -> None:
-        """Do nothing: a server that lists its models has accepted the key."""
+        """Do nothing: a server that sends its list of models has accepted the key."""
 
 
 def region() -> str:

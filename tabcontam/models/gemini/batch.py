@@ -1,9 +1,9 @@
-"""Gemini's batch API: requests go into one order, and their replies come with it within a day.
+"""Gemini's batch API: one message carries many requests, and the batch contains their replies within a day.
 
-As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; an order with its requests in
-it is at most 20 MB, and no number of requests is stated; at a time no more tokens than the key's tier allows. Requests
-not answered within 48 hours expire. Replies are read from the JSON itself: the SDK's types leave out how far a batch is
-and why it failed, and warn about every value that is newer than they are.
+As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; at most 20 MB a batch with its
+requests in it, and no stated number of requests; at a time no more tokens than the key's tier allows. Requests that are
+not answered within 48 hours expire. Replies are read from the JSON itself. The SDK's types lack a batch's progress and
+failure, and warn about every value that is newer than the SDK.
 """
 
 import json
@@ -28,7 +28,7 @@ ENDED = {
     "FAILED": "the batch failed",
 }
 GONE = "the batch no longer exists"
-# For google.rpc's codes, with which requests in a batch fail, the statuses that requests outside have.
+# The HTTP statuses for google.rpc's codes, with which requests in a batch fail.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
 FULL = (8, 429)
 PASSING = (408, 429)  # besides 500 and above
@@ -40,7 +40,7 @@ class GeminiBatches(Batches):
 
     service = "Google"
     most_requests = 50_000
-    most_bytes = 18_000_000  # of 20 MB: the order around the requests has its own
+    most_bytes = 18_000_000  # bytes of the 20 MB: the rest is for the message around the requests
     _model: "GeminiModel"
 
     def __init__(self, model: "GeminiModel") -> None:
@@ -48,14 +48,14 @@ class GeminiBatches(Batches):
         self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as the SDK takes it, in no fewer bytes than it sends."""
+        """Return one request as the SDK accepts it, in at least as many bytes as the SDK sends."""
         arguments = self._model.written(request)
         line = json.dumps({**arguments, "metadata": {"key": name}})
         json.dumps(arguments, ensure_ascii=False).encode()  # raises for half of a surrogate pair
         return line.encode()
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the order, with the requests in it, and return the batch's id."""
+        """Send the requests as a batch, and return the batch's id."""
         client, source = self._model.connection(), [json.loads(request) for request in requests]
         try:
             made = await client.aio.batches.create(
@@ -66,7 +66,7 @@ class GeminiBatches(Batches):
         return _id(made.name)
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of a batch with this mark in its name, from the list of batches; None if there is none."""
+        """Return the id of the batch with this mark in its name, from the list of batches; None if there is none."""
         pages = 100
         query = {"pageSize": str(PAGE)}
         for _ in range(pages):
@@ -81,7 +81,7 @@ class GeminiBatches(Batches):
         return None
 
     async def standing(self, batch: str) -> BatchProgress:
-        """Return how far a batch is, from its state and its counts."""
+        """Return the progress of a batch, from its state and its counts."""
         found = await self._got(f"{FOLDER}{batch}")
         if found is None:
             return BatchProgress(ended=True, reason=GONE)
@@ -96,7 +96,7 @@ class GeminiBatches(Batches):
         return BatchProgress(True, done, total, f"{ENDED[state]}{why and ': '}{why}", crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
-        """Yield the replies that a batch holds."""
+        """Yield the replies that a batch contains."""
         found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
         for place in (("metadata", "output"), ("response",)):
             held = json_at(found, *place, "inlinedResponses", "inlinedResponses")
@@ -107,7 +107,7 @@ class GeminiBatches(Batches):
                 return
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request, as if it had come by itself, and whether a second try may get a better one."""
+        """Return the reply to a request, and whether a second try may get a better one."""
         body = result.content.get("response")
         if isinstance(body, dict):
             return self._model.reply_in_batch(body, sent)
@@ -121,12 +121,12 @@ class GeminiBatches(Batches):
         return failed(self._model.words(error) or f"HTTP {status}"), fewer or passing
 
     def cancelling(self, batch: str) -> str:
-        """Return the command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
         return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.url_of(f"{FOLDER}{batch}")}:cancel'
 
     async def _got(self, path: str, query: Mapping[str, str] | None = None) -> object:
-        """Return the JSON at a path; None if nothing is there."""
+        """Return the JSON at a path; None if the path does not exist."""
         try:
             return await self._model.got(path, query or {})
         except Exception as error:  # a server can make the SDK raise almost anything
@@ -135,7 +135,7 @@ class GeminiBatches(Batches):
             raise self._refused(error) from None
 
     def _refused(self, error: Exception) -> Exception:
-        """Return the error for a batch that Google refuses, or raise the kind of error that the model makes of it."""
+        """Return the error for a batch that Google refuses. Raises the model's own error for other failures."""
         reply = self._model.failed(error)
         return FatalError(f"{self.service} accepts no batch of {self._model.model}: {reply.detail}")
 
@@ -146,13 +146,13 @@ def _id(name: object) -> str:
 
 
 def _count(batch: object, name: str) -> int:
-    """Return a count of requests; Google writes it as a text."""
+    """Return a count of requests, which Google writes as a text; 0 if it cannot be read."""
     count = json_at(batch, "metadata", "batchStats", name)
     return int(count) if isinstance(count, int | str) and str(count).isdecimal() and len(str(count)) < 10 else 0
 
 
 def _fault(status: int, error: Mapping[str, Any]) -> "APIError":
-    """Return the error of a request in a batch, as the SDK raises it for one outside."""
+    """Return the error of a request in a batch, in the form that the SDK raises for a single request."""
     from google.genai.errors import APIError
 
     return APIError(status, {"error": {**error, "code": status}})

@@ -1,4 +1,4 @@
-"""Habits of a Gemini or Gemma model: how a request must be written so that its server takes it."""
+"""Habits of a Gemini or Gemma model: the way to write requests that its server accepts."""
 
 import re
 from collections.abc import Mapping
@@ -9,33 +9,33 @@ from tabcontam.models.base import ModelRequest, without_system
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 ROLES = {"assistant": "model"}
-# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
+# Ways to ask for little thinking: by level from Gemini 3 on, by budget before. No model accepts all of them.
 LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
     "minimal thinking": {"thinking_level": "MINIMAL"},
     "low thinking": {"thinking_level": "LOW"},
     "no thinking": {"thinking_budget": 0},
 }
 SCHEMA = "response_json_schema"
-# Parameters that a model may not take, and the words of its server's refusal. Gemma knows no system text.
+# Parameters that a model may refuse, and the words of the refusal. Gemma accepts no system text.
 REFUSALS = {
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
     SCHEMA: re.compile(r"\bresponse[ _]?(json[ _]?schema|schema|mime[ _]?type)|\bjson mode", re.IGNORECASE),
     "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
-    # Google does not always name the argument that it means; this one differs most between models.
+    # Google does not always name the wrong argument; this one differs most between models.
     "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
 }
 
 
 @dataclass(frozen=True)
 class GeminiHabits:
-    """The demands that a model's server has shown. Habits only ever grow."""
+    """The demands that a model's server has shown so far. Habits are only added."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
 
     def joined(self, other: "GeminiHabits") -> "GeminiHabits":
-        """Return the habits that either of the two has found."""
+        """Return the habits of both together."""
         return GeminiHabits(self.refused | other.refused, self.thinks or other.thinks)
 
     def without(self, error: Exception, config: Mapping[str, Any]) -> "GeminiHabits | None":
@@ -50,16 +50,19 @@ class GeminiHabits:
 
     @property
     def allowance(self) -> int:
-        """The tokens that may come on top of the answer's."""
+        """The tokens of thinking that the model may write in addition to the answer."""
         return MOST_THINKING_TOKENS if self.thinks else 0
 
     @property
     def thinking(self) -> str | None:
-        """The way to ask for little thinking; None if there is no thinking, or no way is left."""
+        """The way to ask for little thinking; None if the model does not think, or refuses all ways."""
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the chat as Gemini takes it, decoded greedily if the model takes that, or drawn."""
+        """Return the body of a request: the chat, at temperature 0 unless the prompt has one.
+
+        Parameters that the model refuses are left out.
+        """
         prompt, schema = request.prompt, None if SCHEMA in self.refused else request.schema
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
         turns = [message for message in prompt.chat if message.role != "system"]

@@ -1,8 +1,8 @@
 """`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
 
-Each kind of failure has an error of its own, and nothing is sent again unchanged. If a model refuses a part of a
-request (a seed, system text, little thinking), its first refusal teaches that, and the query is sent again without it.
-The key goes to Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
+Each kind of failure has an error, and nothing is sent again unchanged. A model may refuse a part of a request, such as
+a seed, system text or little thinking. Its first refusal shows that, and the query is sent again without the part. The
+key goes only to Google's own address. The environment cannot change the address: the SDK alone would follow
 GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
 """
 
@@ -38,10 +38,10 @@ API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION woul
 MODELS = "https://ai.google.dev/gemini-api/docs/models"
 CONNECT_TRIES = 3
 CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
-SECONDS = 300.0  # how long one request may take
-CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
-NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
-# Errors after which no other request would fare better: status code and words, and the message. The first one counts.
+SECONDS = 300.0  # seconds that one request may take
+CONNECT_SECONDS = 60.0  # seconds in which the model must be described, retries included
+NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # without signs that could lead to another path
+# Errors that any other request would get too: patterns of status and message, and the advice. The first match counts.
 HOPELESS = {
     r"40[03] .*location is not supported": "does not serve the region of this computer; ask from another region",
     r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
@@ -58,12 +58,12 @@ HOPELESS = {
 PASSING = (408, 429)  # besides 500 and above
 CROWDED = (408, 429, 503, 504)
 NOT_WORKED_ON = (429, 503)
-# The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed unless a handler takes them.
+# The SDK prints warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") unless a handler receives them.
 SILENT = logging.NullHandler()
 
 
 class GeminiModel(ServedModel):
-    """The LLM `name` at Google. `spec` is how the user named it; `address` is for the tests."""
+    """The LLM `name` at Google. `spec`: the user's name for it; `address`: another server, for tests."""
 
     provider = "gemini"
     maker = "Google"
@@ -84,12 +84,12 @@ class GeminiModel(ServedModel):
         path = self._path(parts[1] or "models/", parts[2])
         super().__init__(spec or f"{self.provider}:{name}", path, address.rstrip("/"), GOOGLE, variable)
         self._max_connections = max_connections
-        self.habits = GeminiHabits()  # as far as they are known
+        self.habits = GeminiHabits()  # those that are known so far
         self._client: Client | None = None
         self._http: AsyncClient | None = None
 
     async def connect(self) -> None:
-        """Ask for the model. Raises `UsageError` if no server answers, or the key or the model is refused."""
+        """Ask the server for the model. Raises `UsageError` if none answers, or it refuses the key or the model."""
         client = self.connection()
         from google.genai.errors import APIError
         from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
@@ -112,9 +112,9 @@ class GeminiModel(ServedModel):
         self._recognize(found)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer a prompt; try again only in words that the model takes, or with room for its thinking.
+        """Return the reply to a prompt. Try again only in words that the model accepts, or with room for its thinking.
 
-        Habits learned from a refusal are stored only once the server has taken a request that follows them.
+        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
         """
         habits, usages = self.habits, list[Usage | None]()
         while True:
@@ -125,7 +125,7 @@ class GeminiModel(ServedModel):
                 fewer = habits.without(error, arguments["config"])
                 if fewer is None:
                     return self.failed(error, usages)
-                habits = self.habits.joined(fewer)  # other queries have been learning meanwhile
+                habits = self.habits.joined(fewer)  # other queries may have learned habits meanwhile
             else:
                 usages.append(answer.usage)
                 cramped = answer.cut and answer.thought and not habits.thinks
@@ -142,11 +142,11 @@ class GeminiModel(ServedModel):
         return GeminiBatches(self) if self._own else None
 
     def written(self, request: ModelRequest) -> dict[str, Any]:
-        """Return a request in words that the model takes as far as is known."""
+        """Return a request without the parts that the model is known to refuse."""
         return self.habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
+        """Return the reply in a body from a batch, and whether a second try may get a better one."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -158,16 +158,16 @@ class GeminiModel(ServedModel):
         return reply, thought_to_the_end and not sent.allowance
 
     def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
-        """Return whether an error names a part that this model does not take; it is left out from now on.
+        """Return whether an error names a part that this model refuses. From now on requests lack that part.
 
-        `before` are the habits from before the batch was first read: each of its requests may teach the same.
+        `before`: the habits before the batch was first read, since each of its requests may teach the same habit.
         """
         fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)
         return fewer is not None
 
     def words(self, error: object) -> str:
-        """Return the message of an error of a batch."""
+        """Return the message of an error in a batch."""
         return self._line(message(error)) if isinstance(error, dict) else ""
 
     def url_of(self, path: str) -> str:
@@ -175,7 +175,7 @@ class GeminiModel(ServedModel):
         return f"{self.address}/{API_VERSION}/{path}"
 
     async def got(self, path: str, query: Mapping[str, str]) -> object:
-        """Return the JSON at a path, as it came. Raises what the SDK raises."""
+        """Return the JSON at a path. Raises the SDK's errors."""
         self.connection()
         from google.genai.errors import APIError
 
@@ -212,7 +212,7 @@ class GeminiModel(ServedModel):
         self.allowance = self.habits.allowance
 
     def connection(self) -> "Client":
-        """Return the SDK's client, which is opened when it is first needed."""
+        """Return the SDK's client, which is opened at the first call."""
         if self._client is None:
             self._client = self._opened()
         return self._client
@@ -230,17 +230,17 @@ class GeminiModel(ServedModel):
             self._http = self._transport()
             return Client(
                 **access,
-                # Left out, each of these would be read from the environment; a mode may record prompts in files.
+                # If left out, these would be read from the environment, and a mode may record prompts in files.
                 debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
                 http_options=HttpOptions(
                     base_url=self.address, api_version=self.api_version, httpx_async_client=self._http
                 ),
             )
-        except Exception as error:  # a proxy, a certificate file or a setting of the SDK in the environment
+        except Exception as error:  # for a proxy, a certificate file or a setting of the SDK in the environment
             raise self._mistake(f"google-genai does not start: {error}") from None
 
     def _path(self, kind: str, name: str) -> str:
-        """Return the name as the server has it: `models/` or `tunedModels/`, and the name itself."""
+        """Return the server's name of the model: `models/` or `tunedModels/`, and the name."""
         return f"{kind}{name}"
 
     def _access(self) -> dict[str, Any]:
@@ -255,11 +255,11 @@ class GeminiModel(ServedModel):
     def _transport(self) -> "AsyncClient":
         from httpx2 import AsyncClient, Limits, Timeout
 
-        # Waiting for a free connection is no failure, however long the queue.
+        # Waiting for a free connection is no failure, even in a long queue.
         timeout = Timeout(SECONDS, connect=10.0, pool=None)
 
         async def in_time(request: Any) -> None:
-            request.extensions["timeout"] = timeout.as_dict()  # the SDK sends with none
+            request.extensions["timeout"] = timeout.as_dict()  # the SDK sets none
 
         client: AsyncClient = bounded(AsyncClient)(
             limits=Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
@@ -270,27 +270,27 @@ class GeminiModel(ServedModel):
         return client
 
     def _recognize(self, found: Any) -> None:
-        """Note the version and the habits that the server states of the model."""
-        if not found.name:  # the SDK makes a model of an empty reply
+        """Note the version and the habits of the model from the server's description."""
+        if not found.name:  # the SDK builds a model even from an empty reply
             raise self._mistake(self._other_kind())
         methods = found.supported_actions
         if methods and "generateContent" not in methods:
             raise self._mistake(f"{self.spec} answers no prompts; its server offers {', '.join(methods)}")
         self._learn(GeminiHabits(thinks=getattr(found, "thinking", None) is True))
-        # An alias such as gemini-flash-latest may come back under the name of the model that it means today.
+        # For an alias such as gemini-flash-latest the server may state the name of the model behind it today.
         other = found.name if found.name != self.model else None
         stated = {"version": found.version, "name": other}
         self.version = self._line(" ".join(f"{name}={fact}" for name, fact in stated.items() if fact))
 
     async def _unknown(self, client: "Client") -> UsageError:
-        """Return the error for an unknown model, with the nearest known ones that answer prompts."""
+        """Return the error for an unknown model, with the nearest names of models that answer prompts."""
         asked = self.model.rpartition("/")[2]
         names = []
         try:
             async for entry in await client.aio.models.list(config={"page_size": 1000}):
                 if entry.name and "generateContent" in (entry.supported_actions or ["generateContent"]):
                     names.append(entry.name.rpartition("/")[2])
-        except Exception:  # the list is only for the advice
+        except Exception:  # without a list the error names no models
             names = []
         if not names:
             return self._mistake(f"unknown model {asked!r}; see {MODELS}")
@@ -300,7 +300,7 @@ class GeminiModel(ServedModel):
         return f"{self.address} does not speak the Gemini protocol"
 
     def _hopeless(self, error: "APIError") -> str | None:
-        """Return the line for a server that would answer no other request either: who, what, and what to do."""
+        """Return the message about a server that answers no request; None if the error is of another kind."""
         answered = f"{error.code} {error.details}"
         what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
         if what is None:
@@ -309,8 +309,8 @@ class GeminiModel(ServedModel):
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
     def failed(self, error: Exception, usages: Sequence[Usage | None] = ()) -> Reply:
-        """Return the failed reply to a request. Raises `TransientError` or `FatalError` if the fault lies elsewhere."""
-        if isinstance(error, UsageError):  # there is no key, or no SDK
+        """Return the failed reply to a request. Raises `TransientError` or `FatalError` for other kinds of failure."""
+        if isinstance(error, UsageError):  # without a key or the SDK
             raise FatalError(str(error)) from None
         from google.genai.errors import APIError
 
@@ -325,7 +325,7 @@ class GeminiModel(ServedModel):
 
 
 def _fault(error: Exception) -> TransientError:
-    """Return why there was no answer, in few words; `kind` is empty if the request would fare no better again."""
+    """Return why there was no answer, in few words. `kind` is "" if sending the request again would not help."""
     from google.auth.exceptions import GoogleAuthError
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
@@ -355,7 +355,7 @@ def _fault(error: Exception) -> TransientError:
 
 
 def _wanted(error: "APIError") -> float | None:
-    """Return the wait that a server asks for: in a header, or in the details of a 429, as Google does."""
+    """Return the seconds that a server asks to wait, in a header or in the details of a 429; else None."""
     headers = getattr(error.response, "headers", None) or {}
     wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait

@@ -1,6 +1,6 @@
-"""Readers of Gemini's JSON, each of whose fields is checked for its type.
+"""Readers of Gemini's JSON. They check the type of each field.
 
-The SDK's own types would warn on the user's terminal about every value that is newer than they are.
+The SDK's own types would warn on the user's terminal about every value that is newer than the SDK.
 """
 
 import re
@@ -11,7 +11,7 @@ from tabcontam.models.base import as_reply
 from tabcontam.models.openai.replies import json_at, message, tokens_at
 
 NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
-# Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
+# Blocks by rule, or by the provider's classifiers. RECITATION matters most: the model was about to repeat a
 # source word for word.
 BLOCKS = re.compile(
     "(IMAGE_)?(SAFETY|RECITATION|PROHIBITED_CONTENT)|"
@@ -23,9 +23,9 @@ DELAY = re.compile(r"'retryDelay': '(\d{1,9}(\.\d*)?)s'", re.ASCII)
 
 @dataclass(frozen=True)
 class GeminiAnswer:
-    """One candidate: its visible text, why it ended, whether the model thought before it.
+    """One candidate for an answer: its visible text, why it ended, and whether the model thought before it.
 
-    `block` is the reason why the prompt was never answered; `usage` are the tokens that the server charges.
+    `block`: why the prompt was not answered at all. `usage`: the tokens that the server charges.
     """
 
     text: str = ""
@@ -37,11 +37,11 @@ class GeminiAnswer:
 
     @property
     def cut(self) -> bool:
-        """Return whether it ran into the token limit, which in Gemini counts the thinking too."""
+        """Return whether the text was cut at the token limit, which includes the thinking."""
         return self.finish == "MAX_TOKENS"
 
     def reply(self) -> Reply:
-        """Return text and state as a reply."""
+        """Return the candidate as a reply."""
         refusal = f"prompt blocked: {_words(self.block)}" if self.block else None
         return as_reply(
             self.text,
@@ -76,16 +76,16 @@ def read_answer(body: object) -> GeminiAnswer:
 
 
 def retry_delay(body: object) -> float | None:
-    """Return the seconds to wait that the details of an error state, as Google writes them: "28s"."""
+    """Return the seconds to wait that the details of an error state, such as "28s"; None without them."""
     found = DELAY.search(str(body))
     return float(found[1]) if found else None
 
 
 def _text(parts: object) -> tuple[str, bool]:
-    """Return the text of the parts that are no thoughts, and whether there were thoughts."""
+    """Return the text of all parts that are no thoughts, and whether there were thoughts."""
     found = [part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict)]
     texts = [part["text"] for part in found if not part.get("thought") and isinstance(part.get("text"), str)]
-    whole = "".join(texts).encode("utf-8", "replace").decode()  # no file can hold half a surrogate pair
+    whole = "".join(texts).encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written to a file
     return whole, any(part.get("thought") for part in found)
 
 

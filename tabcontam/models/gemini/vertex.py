@@ -14,7 +14,7 @@ from tabcontam.models.provider_record import ModelSettings, Provider
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 PROJECT, LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
 LOGIN = "type: gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS"
-# Both become parts of an address, so they hold nothing else.
+# Both become parts of an address, so no other signs are allowed.
 PROJECTS = re.compile(r"([a-z][a-z0-9.-]{0,60}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{6,20}", re.ASCII)
 REGIONS = re.compile(r"global|us|eu|[a-z]{2,20}-[a-z]{4,20}\d{1,2}", re.ASCII)
 SHARED = {
@@ -25,7 +25,7 @@ SHARED = {
 
 
 class VertexModel(GeminiModel):
-    """The Gemini model `name` in a project and a location of Google Cloud. `address` is for the tests."""
+    """The Gemini model `name` in a project and a location of Google Cloud. `address`: another server, for tests."""
 
     provider = "vertex"
     api_version = "v1beta1"  # the SDK's default for Vertex AI, which GOOGLE_GENAI_API_VERSION would change
@@ -44,11 +44,11 @@ class VertexModel(GeminiModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The keys of replies and prices, which hold the model's bare name."""
+        """Provider, address and the model's bare name, under which replies are stored and prices are found."""
         return {**super().identity, "model": self.model.rpartition("/")[2]}
 
     async def connect(self) -> None:
-        """Log in, and ask for the model. Raises `UsageError` if there is no login, or as for any Gemini."""
+        """Log in, and ask for the model. Raises `UsageError` if the login fails, or as `GeminiModel.connect` does."""
         self.connection()
         await asyncio.to_thread(self._log_in)
         await super().connect()
@@ -77,7 +77,7 @@ class VertexModel(GeminiModel):
         return {"vertexai": True, "credentials": self._credentials, **self._place}
 
     def _log_in(self) -> None:
-        """Get a first token, so that a useless login is reported before anything is asked."""
+        """Get a first token, to find an invalid login before anything is asked."""
         from google.auth.exceptions import GoogleAuthError
         from google.auth.transport.requests import Request
 

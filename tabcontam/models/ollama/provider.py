@@ -1,4 +1,4 @@
-"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, asked as any server of OpenAI's protocol."""
+"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, asked like any server of OpenAI's protocol."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.tables.timed_connections import limit_time
 
 PORT = 11434
-SECONDS = 1.0  # of silence, to see whether one runs on this machine
+SECONDS = 1.0  # seconds of silence after which no Ollama is assumed to run on this machine
 EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  what a server binds to; a client reaches it on loopback
 
 
 def address() -> str:
-    """Return the address for OpenAI's protocol: that of OLLAMA_HOST, read as Ollama reads it, or the usual one."""
+    """Return Ollama's address for OpenAI's protocol, from OLLAMA_HOST as Ollama reads it, or else its usual address."""
     host = os.environ.get("OLLAMA_HOST", "").strip().strip("\"'")
     scheme, mark, rest = host.partition("://")
     if not mark:
@@ -30,7 +30,7 @@ def address() -> str:
     name = parts.hostname or ""
     try:
         port = parts.port
-    except ValueError:  # Ollama falls back to its own, too
+    except ValueError:  # as Ollama does, use the usual port
         port = None
     usual = PORT if not mark else {"http": 80, "https": 443}.get(scheme, PORT)
     shown = "127.0.0.1" if name in EVERYWHERE else f"[{name}]" if ":" in name else name
@@ -38,12 +38,12 @@ def address() -> str:
 
 
 def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> frozenset[str] | None:
-    """Return the models of an Ollama that runs on this machine; None if there is none. No other machine is asked."""
+    """Return the models of an Ollama on this machine; None if none runs. No other machine is asked."""
     url = address()
     if not is_loopback(url) or not url.startswith("http://"):
         return None
     parts = urlsplit(url)
-    # Neither proxies nor redirects: http.client knows none, so the question stays on this machine.
+    # http.client uses no proxies and follows no redirects, so the question stays on this machine.
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
         connection.request("GET", f"{parts.path}/models")
@@ -56,12 +56,12 @@ def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> froze
         connection.close()
     if not isinstance(json_at(listing, "data"), list):
         return None
-    found = read_listing(listing)  # a model that is listed as NAME:latest is NAME, too
+    found = read_listing(listing)  # a model that is listed as NAME:latest can be called NAME
     return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return the offer of the first of its tags that a running Ollama has, or the ways to get one."""
+    """Return the offer for the first of the entry's tags that a running Ollama has, or else the ways to get one."""
     if not entry.ollama:
         return Offer()
     present = tags()
@@ -69,16 +69,16 @@ def _offer(entry: CatalogueEntry) -> Offer:
         if present and tag in present:
             other = entry.ollama_variant if entry.ollama_variant != entry.variant else None
             return Offer(tag, f"the {other} model" if other else "")
-    if not is_loopback(address()):  # rows would leave this machine, so the user has to write it out
+    if not is_loopback(address()):  # rows would leave this machine, so the user must write it out
         return Offer(ways=(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST",))
     return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run: ollama pull {entry.ollama[0]}",))
 
 
 def _open(model: str, settings: ModelSettings) -> OpenAIModel:
-    """Return the LLM of this name. An Ollama on this machine wants no key, and is sent none."""
+    """Return the LLM of this name. An Ollama on this machine needs no key, and is sent none."""
     name, variable = split_variable(model)
     url = address()
-    # Ollama scores no given text, and would have to load the model to state that.
+    # Ollama scores no given text, and would have to load the model just to say so.
     settings = replace(settings, needs=frozenset())
     return open_server(name, url, settings, variable or (NO_KEY if is_loopback(url) else ""))
 

@@ -10,16 +10,16 @@ from tabcontam.errors import UsageError
 KEY_BELONGS = "put a key into an environment variable, and add the variable's name after the address: #MY_KEY"
 OPENAI = "https://api.openai.com/v1"
 
-# Strict, so that no two readers of a URL can disagree about its host.
+# Strict, so that two readers of a URL cannot find different hosts in it.
 URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
-# A server's address without http:// would be taken for a model of OpenAI, and the prompts would go there.
+# A server's address without http:// would be read as a model of OpenAI, and the prompts would go there.
 NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)", re.ASCII | re.IGNORECASE)
 
 
 def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
-    """Return the model's name and the server's address, from the text after `PROVIDER:`; None means the provider's own.
+    """Return the model's name and the server's address from the text after `PROVIDER:`. None: the provider's own.
 
-    Names may hold "/", ":" and "@". No message repeats an address that could hold a password.
+    Names may contain "/", ":" and "@". No message repeats an address that could contain a password.
     """
     parts = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL | re.IGNORECASE)
     name, url = (parts[1], parts[2]) if parts else (rest, None)
@@ -34,7 +34,7 @@ def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]
 
 
 def validate_address(url: str) -> str:
-    """Return the address, or raise `UsageError`: two readings of one address could send a key to another host."""
+    """Return the address if it is valid. Raises `UsageError` if not: a key could otherwise go to another host."""
     if "@" in url:
         raise UsageError(f"an address must hold no user name or password; {KEY_BELONGS}")
     if "?" in url or "#" in url:
@@ -51,7 +51,7 @@ def _port_exists(url: str) -> bool:
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether an address is spelled as this machine's: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
+    """Return whether an address is written as this machine's: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
     host = urlsplit(url).hostname or ""
     try:
         address = ip_address(host)

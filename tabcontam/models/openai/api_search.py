@@ -1,4 +1,4 @@
-"""The search for an API that is not at the typed address: most often it is at …/v1, and always at that host."""
+"""The search for an API that is not at the typed address. Most often it is at …/v1, and always at that host."""
 
 import re
 import sys
@@ -12,19 +12,19 @@ from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing
 from tabcontam.models.openai.replies import json_at
 from tabcontam.models.services import service_at
 
-# The end of an address that people copy from a curl command.
+# The end of an address that was copied from a curl command.
 ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
-UNREADABLE = ("broken JSON", "broken reply", PAGE)  # of an answer that is no list of models
+UNREADABLE = ("broken JSON", "broken reply", PAGE)  # the kinds of errors about an answer that is no list of models
 WANTS_KEY = (401, 403)
 
 
 def without_endpoint(address: str) -> str:
-    """Return the address without the name of a single endpoint."""
+    """Return the address without the name of an endpoint at its end."""
     return ENDPOINT.sub("", address)
 
 
 def other_places(address: str) -> tuple[str, ...]:
-    """Return the other addresses of this host where its API may be, the likeliest first."""
+    """Return other addresses of this host where its API may be, the likeliest first."""
     base, parts = without_endpoint(address), urlsplit(address)
     service = service_at(address)
     places = (*((service.address,) if service else ()), base, f"{base}/v1", f"{parts.scheme}://{parts.netloc}/v1")
@@ -32,13 +32,13 @@ def other_places(address: str) -> tuple[str, ...]:
 
 
 async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPool]) -> tuple[ClientPool, object] | None:
-    """Return the connections to where the API is, and its list of models, or its wish for a key (`NoAnswer`).
+    """Return the connections to the API's address, and its list of models, or its demand for a key (`NoAnswer`).
 
-    None if no other address of this host has one; then no new connection stays open.
+    None if no other address of this host has an API. No new connection stays open then.
     """
     for place in other_places(address):
         if host_of(place) != host_of(address):
-            continue  # a key goes to its own host alone
+            continue  # a key goes only to its own host
         clients = clients_at(place)
         found: object = None
         try:
@@ -54,7 +54,7 @@ async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPoo
 
 
 def nowhere(address: str, what: str) -> str:
-    """Return the line for a host without an API: `what` is wrong at the address, and no other address has one."""
+    """Return the message that a host has no API. `what` says what is wrong at the address."""
     others = other_places(address)
     return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
 

@@ -1,8 +1,8 @@
-"""OpenAI's batch API: a file of requests goes up, a file of replies comes down within a day.
+"""OpenAI's batch API: a file of requests is uploaded, and a file of replies can be downloaded within a day.
 
 As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): half the price; at most 50,000 requests
 and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. Requests
-that a batch has no time for within 24 hours expire, and are not charged.
+that are not answered within 24 hours expire, and are not charged.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -36,9 +36,9 @@ ENDED = {
     "cancelled": "the batch was cancelled before it was answered",
     "failed": "the batch failed",
 }
-FULL = "token_limit_exceeded"  # why a batch fails if too many tokens wait already
+FULL = "token_limit_exceeded"  # the error code of a batch if too many tokens wait already
 GONE = "the batch no longer exists"
-PAGE = 100  # batches on a page of their list
+PAGE = 100  # batches on a page of the list of batches
 
 
 class OpenAIBatches(Batches):
@@ -46,7 +46,7 @@ class OpenAIBatches(Batches):
 
     service = "OpenAI"
     most_requests = 50_000
-    most_bytes = 100_000_000  # half of what a file may be: it is held in memory
+    most_bytes = 100_000_000  # bytes, half of the largest file allowed: it is in memory
     _model: "OpenAIModel"
 
     def __init__(self, model: "OpenAIModel") -> None:
@@ -59,7 +59,7 @@ class OpenAIBatches(Batches):
         return as_line({"custom_id": name, "method": "POST", "url": path, "body": body})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the file, then the order to work through it; return the batch's id."""
+        """Upload the requests as a file, and order a batch of them. Return the batch's id."""
         clients = self._model.clients()
         content = b"".join(request + b"\n" for request in requests)
         file = check_batch_id(json_at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
@@ -67,7 +67,7 @@ class OpenAIBatches(Batches):
         return check_batch_id(json_at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of a batch with this mark, from the list of batches, the newest first; None if none has it."""
+        """Return the id of the batch with this mark, from the list of batches; None if there is none."""
         skew = 3600.0  # seconds by which two clocks may differ
         after = ""
         while True:
@@ -86,7 +86,7 @@ class OpenAIBatches(Batches):
             after = check_batch_id(last.get("id"))
 
     async def standing(self, batch: str) -> BatchProgress:
-        """Return how far a batch is, from its status and its counts."""
+        """Return the progress of a batch, from its status and its counts."""
         held = await self._batch(batch)
         if held is None:
             return BatchProgress(ended=True, reason=GONE)
@@ -101,7 +101,7 @@ class OpenAIBatches(Batches):
         return BatchProgress(ended=True, done=done + failures, total=total, reason=reason, crowded=crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
-        """Yield the lines of the batch's two files: one of replies, one of errors."""
+        """Yield the lines of a batch's two files: first the replies, then the errors."""
         held, self._before = await self._batch(batch), self._model.habits
         for name in ("output_file_id", "error_file_id"):
             if not (file := json_at(held, name)):
@@ -117,7 +117,7 @@ class OpenAIBatches(Batches):
                 raise replace(error, text=self._model._line(error.text)) from None
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a line, as if it had come by itself, and whether a second try may get a better one."""
+        """Return the reply in a line, and whether a second try may get a better one."""
         response = result.content.get("response")
         status, body = json_at(response, "status_code"), json_at(response, "body")
         if not isinstance(status, int):
@@ -128,12 +128,12 @@ class OpenAIBatches(Batches):
         return self._reply(body, request, sent)
 
     def cancelling(self, batch: str) -> str:
-        """Return the command that cancels a batch; the key stays in its variable."""
+        """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
 
     def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body that came with a batch, and whether its token limit was too small for it."""
+        """Return the reply in a body from a batch, and whether a second try may get a better one."""
         if problem := hidden_error(body):
             return self._turned_down(problem, request, sent)
         try:
@@ -148,9 +148,9 @@ class OpenAIBatches(Batches):
         return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
 
     def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request that was refused, and whether it may be accepted as it is written now.
+        """Return the reply to a refused request, and whether a second try may be accepted.
 
-        The comparison is with the habits from before the batch was read: each of its requests may teach the same.
+        The refusal is compared with the habits before the batch was read, since each request may teach the same habit.
         """
         plain = OpenAIHabits().arguments(sent.form, request)
         if adapted := self._before.adapted(problem, sent.form, request, plain):
@@ -168,7 +168,7 @@ class OpenAIBatches(Batches):
         return f"/v1{PATHS[self._model.form]}"
 
     async def _batch(self, batch: str) -> Mapping[str, Any] | None:
-        """Return what the server states about a batch; None if it no longer exists."""
+        """Return the server's JSON about a batch; None if the batch no longer exists."""
         try:
             found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
         except NoAnswer as error:
@@ -188,6 +188,6 @@ class OpenAIBatches(Batches):
 
 
 def _words(error: object) -> str:
-    """Return the code and message of an error of a batch, or of one of its requests."""
+    """Return the code and the message of an error of a batch or of one of its requests."""
     found = [json_at(error, name) for name in ("code", "message")]
     return ": ".join(word for word in found if isinstance(word, str) and word)

@@ -1,6 +1,6 @@
-"""The SDK's client, bound to one address, one key and one try, with errors as `NoAnswer` or `TransientError`.
+"""The SDK's client for one address and one key, without retries. Its errors become `NoAnswer` or `TransientError`.
 
-Requests go through `client.post`, which takes a body as it is: `create` would walk through every part of it.
+Requests go through `client.post`, which sends a body unchanged. The SDK's `create` would check every part of it.
 """
 
 import json
@@ -21,15 +21,15 @@ from tabcontam.models.openai.replies import is_page, parsed
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-SECONDS = 300.0  # how long one request may take
+SECONDS = 300.0  # seconds that one request may take
 CONNECT_SECONDS = 10.0
-OF_A_BATCH = 1 << 30, 3600.0  # bytes of a file of results, and seconds in which it comes
+OF_A_BATCH = 1 << 30, 3600.0  # the most bytes and seconds of a file of results
 EACH = 16  # connections of a client
-RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
+RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # asks for the body unchanged, as `with_raw_response` does
 LISTING: Any = {**RAW, "timeout": 30.0}
 
-# All that a request to another server needs, and that the SDK reads back from the request. The SDK would add
-# the contents of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+# The headers that a request to another server needs, and that the SDK reads back from it. The SDK would add
+# the values of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
     re.IGNORECASE,
@@ -38,7 +38,7 @@ UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "Unsupp
 
 
 class NoAnswer(Exception):
-    """An error that the server answered with."""
+    """The error for a request that the server answered with an error."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.line)
@@ -46,7 +46,7 @@ class NoAnswer(Exception):
 
 
 def _certificates() -> ssl.SSLContext:
-    """Return an SSL context, which a client would else make for itself in many milliseconds; httpx or its successor."""
+    """Return an SSL context for all clients, of httpx or its successor: making one takes many milliseconds."""
     from openai import DefaultAsyncHttpxClient
 
     made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
@@ -57,9 +57,9 @@ def _certificates() -> ssl.SSLContext:
 class ClientPool:
     """A pool of the SDK's clients: as many as are needed, each with few connections.
 
-    For every request httpx looks through all connections of a client, and with hundreds of them does little else.
-    Requests go to `address` with `key`; `own` means OpenAI's address, `local` an address of this machine. `left`
-    connections may still be opened; None allows any number. One request may take `seconds`.
+    For every request httpx searches all connections of a client; with hundreds of them it does little else. Requests go
+    to `address` with `key`. `own`: it is OpenAI's address. `local`: it is this machine's. `left`: how many connections
+    may still be opened; None allows any number. `seconds`: the time that one request may take.
     """
 
     address: str
@@ -74,7 +74,7 @@ class ClientPool:
 
     @contextmanager
     def borrowed(self) -> Iterator["AsyncOpenAI"]:
-        """Lend a client with a free connection, or the one that is nearest to having one."""
+        """Lend a client with a free connection, or else the client with the shortest queue."""
         client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
         if client is None or (self._busy[client] >= self._room[client] and self.left != 0):
             client = self._opened()
@@ -90,11 +90,11 @@ class ClientPool:
             await client.close()
 
     def _opened(self) -> "AsyncOpenAI":
-        """Return a new client. Headers that the SDK takes from the environment go to OpenAI's own address alone."""
+        """Return a new client. Headers that the SDK takes from the environment go only to OpenAI's own address."""
         from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
         room = EACH if self.left is None else min(EACH, self.left)
-        # Waiting for a free connection is no failure, however long the queue.
+        # Waiting for a free connection is no failure, even in a long queue.
         timeout = Timeout(self.seconds, connect=CONNECT_SECONDS, pool=None)
         http = bounded(DefaultAsyncHttpxClient)(
             limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
@@ -111,7 +111,7 @@ class ClientPool:
 
 
 def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook that cuts a request down to the headers that the server needs, with the key meant for it."""
+    """Return a hook that removes from a request all but the needed `headers`, and adds `key`."""
 
     async def hook(request: Any) -> None:
         for name in list(request.headers):
@@ -123,7 +123,7 @@ def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable
 
 
 async def post(clients: ClientPool, path: str, body: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
-    """Send once and return the JSON that comes, up to where a watch ends it. Raises `NoAnswer` or `TransientError`."""
+    """Send a request once; return its JSON, up to where `watch` ends it. Raises `NoAnswer` or `TransientError`."""
     with clients.borrowed() as client, end_answer_when(watch):
         return await read(client.post(path, body=body, cast_to=object, options=RAW), watch=watch)
 
@@ -136,13 +136,13 @@ async def get(clients: ClientPool, path: str, query: Mapping[str, str] | None = 
 
 
 async def upload(clients: ClientPool, name: str, content: bytes) -> object:
-    """Send the file of a batch, and return the server's JSON. Raises as `post` does."""
+    """Upload a batch's file of requests, and return the server's JSON. Raises as `post` does."""
     with clients.borrowed() as client:
         return await read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
 
 
 async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
-    """Yield the content of a file while it comes. Raises as `post` does."""
+    """Yield the content of a file while it is downloaded. Raises as `post` does."""
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     with clients.borrowed() as client:
@@ -157,13 +157,13 @@ async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
             raise NoAnswer(_problem(error)) from None
         except APIConnectionError as error:
             raise _broken(error, isinstance(error, APITimeoutError)) from None
-        except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
+        except Exception as error:  # a connection that breaks raises an error of httpx or its successor
             why = f"the download was cut off ({error or type(error).__name__})"
             raise TransientError(why, "cut connection") from None
 
 
 async def listing(clients: ClientPool) -> object:
-    """Return the server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
+    """Return the server's list of models. After a cut connection it is asked for once more. Raises as `post` does."""
     with clients.borrowed() as client:
         try:
             return await read(client.get("/models", cast_to=object, options=LISTING))
@@ -176,7 +176,7 @@ async def listing(clients: ClientPool) -> object:
 async def read(
     call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | None = None, *, longest_beginning: int = 200
 ) -> object:
-    """Return the JSON of a raw response, also if it comes in events. Raises as `content_of` does."""
+    """Return the JSON of a raw response, even if it is a stream of events. Raises as `content_of` does."""
     content = await content_of(call, sdk)
     if watch is not None and watch.enough:
         return watch.body
@@ -190,7 +190,10 @@ async def read(
 
 
 async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
-    """Return a raw response's body; raise the errors of an SDK that names them as OpenAI's does by their meaning."""
+    """Return the body of a raw response. Raises `NoAnswer` or `TransientError`.
+
+    `sdk`: the library that was called; its errors must have the names of OpenAI's errors.
+    """
     errors = import_module(sdk)
     try:
         content: bytes = (await call).content
@@ -208,16 +211,16 @@ async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
 
 
 def _problem(error: Any) -> Problem:
-    """Return the error with its whole body: the SDK drops the fields next to a field `error`."""
+    """Return the server's error with its whole body. The SDK keeps only the part under `error`."""
     found = parsed(error.response.text)
     body = found if isinstance(found, dict) else error.body
     return Problem(error.status_code, body, {name.lower(): text for name, text in error.response.headers.items()})
 
 
 def _broken(error: Exception, late: bool) -> TransientError:
-    """Return the error for a failed connection. The SDK may use httpx or its successor, which has equal names.
+    """Return the error for a failed connection. The SDK uses httpx or its successor, which has the same names.
 
-    Raises `NoAnswer` for an answer without end.
+    Raises `NoAnswer` for an endless answer.
     """
     cause = error.__cause__
     if isinstance(cause, UnboundedError):

@@ -1,6 +1,6 @@
-"""The meaning of an error from a server that speaks OpenAI's protocol: whom it concerns, and how long to wait.
+"""The meaning of an error from a server of OpenAI's protocol: what it concerns, and how long to wait.
 
-A body is a dict, a list or a text, and every field of it is checked: any server may have sent it.
+A body is a dict, a list or a text. Every field of it is checked, since any server may have sent it.
 """
 
 import re
@@ -40,8 +40,8 @@ NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re
 NO_MODEL_CODES = ("model_not_found", "model_not_available")
 FLAGGED = re.compile(r"requires moderation|flagged|content[ _](policy|filter)", re.IGNORECASE)
 FILTERED = ("content_filter", "content_policy_violation")
-TOO_MUCH_AT_ONCE = re.compile(r"request too large", re.IGNORECASE)  # no wait makes it smaller
-# The words of a chat template, or of a check of chats, about turns that it does not take.
+TOO_MUCH_AT_ONCE = re.compile(r"request too large", re.IGNORECASE)  # no wait makes the request smaller
+# The words of a chat template, or of a check of chats, about roles that it does not accept.
 ROLES = re.compile(
     r"\broles?\b.{0,80}(system|assistant|\buser\b|alternat|support|convers)|"
     r"(system|assistant|\buser\b|only).{0,60}\broles?\b|"
@@ -62,21 +62,21 @@ RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
 
 
 class Concern(Enum):
-    """The part of a setup that an error concerns, and so what helps."""
+    """The part of a setup that an error concerns, which determines the advice."""
 
-    PASSING = auto()  # it may be gone the next time
+    PASSING = auto()  # the next try may succeed
     KEY = auto()
     REGION = auto()
     QUOTA = auto()
     MODEL = auto()
     ADDRESS = auto()
-    CONTENT = auto()  # a filter turned this prompt away
+    CONTENT = auto()  # a filter refused this prompt
     REQUEST = auto()  # this request alone
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The error that a server sent in place of an answer. Names of headers are in lower case."""
+    """The error that a server sent in place of an answer. The names of `headers` are in lower case."""
 
     status: int
     body: object = None
@@ -84,7 +84,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """The whole body, to be searched."""
+        """The whole body as a text to be searched, cut at `LONGEST_READ` characters."""
         return str(self.body)[:LONGEST_READ]
 
     @property
@@ -94,23 +94,23 @@ class Problem:
 
     @property
     def line(self) -> str:
-        """The status and the body's message to a reader, in one line."""
+        """The status and the message for a reader, in one line."""
         return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
     @property
     def page(self) -> bool:
-        """Return whether it is a web page, which no API sends."""
+        """Return whether the body is a web page, which no API sends."""
         return isinstance(self.body, str) and is_page(self.body)
 
     @property
     def of_roles(self) -> bool:
-        """Return whether it is about the roles in a chat: that chat would be refused again, whatever the status."""
+        """Return whether the error is about the roles in a chat: that chat would be refused again."""
         passing = self.status in (401, 402, 403, 407, *PASSING)
         return not passing and bool(ROLES.search(self.message))
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parts of the request that a field of the error, `param` or `loc` at any depth, names as wrong."""
+        """The parts of the request that the error calls wrong, in a field `param` or `loc` at any depth."""
         found: list[str] = []
         for part in self._all(self.body, DEEPEST):
             named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
@@ -118,17 +118,17 @@ class Problem:
         return tuple(filter(None, found))
 
     def field(self, name: str, *, longest_name: int = 200) -> str | int | None:
-        """Return a short field of the error, from either place where servers put it."""
+        """Return a short field of the error, from either place where servers put it; None if it has no such field."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
         return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= longest_name) else None
 
     @property
     def names(self) -> tuple[str | int | None, str | int | None]:
-        """Its code and its type."""
+        """The error's code and its type."""
         return self.field("code"), self.field("type")
 
     def _all(self, body: object, depth: int, *, most_fields: int = 20) -> Iterator[Mapping[str, object]]:
-        """Yield every object of the body, also those that a proxy wrapped as a text."""
+        """Yield every object in the body, including objects that a proxy has written as a text."""
         if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
             body = parsed(body)
         if isinstance(body, dict):
@@ -140,14 +140,14 @@ class Problem:
     def _parts(self) -> Iterator[Mapping[str, object]]:
         body = self.body
         if isinstance(body, list) and body:
-            body = body[0]  # as Google sends it
+            body = body[0]  # Google sends a list
         while isinstance(body, dict):
             yield body
             body = body.get("error")
 
 
 def concern(problem: Problem) -> Concern:
-    """Return what an error concerns. One that no rule knows concerns this request alone."""
+    """Return what an error concerns: this request alone, if no rule applies."""
     status, text = problem.status, problem.message
     if any(name in FILTERED for name in problem.names):
         return Concern.CONTENT
@@ -167,7 +167,7 @@ def concern(problem: Problem) -> Concern:
 
 
 def _forbidden(problem: Problem) -> Concern:
-    """Return what a 403 concerns. A firewall's web page is no sign of a bad key: it may have disliked the prompt."""
+    """Return what a 403 concerns. A firewall's web page says nothing about the key: it may be about the prompt."""
     text = f"{problem.message} {problem.names}"
     if FLAGGED.search(text):
         return Concern.CONTENT
@@ -177,7 +177,7 @@ def _forbidden(problem: Problem) -> Concern:
 
 
 def _spent(problem: Problem) -> bool:
-    """Return whether all credit is spent. Google words a limit per minute alike, and states when it ends."""
+    """Return whether all credit is spent. Google words its limits per minute alike, but states when they end."""
     if problem.status not in (400, 403, 429):
         return False
     text = problem.message if problem.status != 400 else ""  # a 400 may repeat the prompt
@@ -192,7 +192,7 @@ def _lacks_model(problem: Problem) -> bool:
 
 
 def hidden_error(body: object) -> Problem | None:
-    """Return the error that some servers send with status 200; None if there is a choice, or no known error."""
+    """Return the error that some servers send with status 200; None for an answer, and for an unknown error."""
     if not isinstance(body, dict) or body.get("choices") or not body.get("error"):
         return None
     problem = Problem(200, body)
@@ -208,19 +208,19 @@ def hidden_error(body: object) -> Problem | None:
 
 
 def may_only_chat(problem: Problem) -> bool:
-    """Return whether a key that cannot list models may still ask them: OpenAI's keys can be restricted to that."""
+    """Return whether a key that may not list models may still ask them. OpenAI's keys can be restricted so."""
     if problem.status == 401:
         return bool(SCOPES.search(problem.message))
     return problem.status == 403 and concern(problem) in (Concern.REQUEST, Concern.KEY) and not wrong_key(problem)
 
 
 def wrong_key(problem: Problem) -> bool:
-    """Return whether the server does not know the key itself."""
+    """Return whether the server does not recognise the key."""
     return bool(WRONG_KEY.search(f"{problem.message} {problem.names}"))
 
 
 def wait(problem: Problem) -> float | None:
-    """Return the seconds that a server asks to wait: by its headers, or by the words of a 429."""
+    """Return the seconds that a server asks to wait, by its headers or by the words of a 429; else None."""
     headers = problem.headers
     stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
     if problem.status == 429:
@@ -234,7 +234,7 @@ def _scaled(text: str | None, unit: float) -> float | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the wait in a Retry-After header: in seconds, or until a date, measured by the server's own clock."""
+    """Return the seconds of a Retry-After header: a number, or the time until a date by the server's own clock."""
     text = headers.get("retry-after")
     seconds, until = _scaled(text, 1.0), _timestamp(text)
     if seconds is not None or until is None:
@@ -243,7 +243,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def server_time(headers: Mapping[str, str]) -> float:
-    """Return the seconds since 1970 by the server's clock, which may differ from ours; by ours if it sends no date."""
+    """Return the seconds since 1970 by the server's clock; by this machine's if the server states no date."""
     now = _timestamp(headers.get("date"))
     return time.time() if now is None else now
 
@@ -256,7 +256,7 @@ def _timestamp(text: str | None) -> float | None:
 
 
 def _until_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the longest time until one of the limits that are used up is there again."""
+    """Return the seconds until the last of the used-up limits is reset; None if none is used up."""
     waits = []
     for name, text in headers.items():
         if RESET.fullmatch(name) and _scaled(headers.get(name.replace("reset", "remaining", 1)), 1.0) == 0:
@@ -265,7 +265,7 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment(text: str, now: float) -> float | None:
-    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (seconds or milliseconds)."""
+    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (in seconds or milliseconds)."""
     number = _scaled(text, 1.0)
     if number is None:
         return _span(text)
@@ -276,7 +276,7 @@ def _moment(text: str, now: float) -> float | None:
 
 
 def _span(text: str, *, day: float = 86400.0) -> float | None:
-    """Return the seconds of the span at the start of a text; None if there is none."""
+    """Return the seconds of the time span at the start of a text; None if it starts with none."""
     total, at = None, 0
     while found := SPAN.match(text, at):
         unit = found[2].lower()

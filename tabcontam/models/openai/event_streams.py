@@ -1,7 +1,7 @@
 """A stream of events, joined into the body that would have come in one piece.
 
-A stream is read once it has ended, by the client that reads any other body. Its beginning shows that it is one, since
-servers send streams that no request asked for, and call them JSON.
+A stream is read once it has ended, like any other body. Only its beginning shows that it is a stream: servers send
+streams that no request asked for, and call them JSON.
 """
 
 import json
@@ -13,19 +13,19 @@ from typing import Any
 from tabcontam.models.openai.replies import json_at
 
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
-ENDLESS = "endless"  # the finish of an answer that its reader ended
-OFTEN = 8  # pieces of a text, which are tokens on most servers, between two looks at it
+ENDLESS = "endless"  # the `finish_reason` of an answer that was ended before its end
+OFTEN = 8  # pieces of a text, tokens on most servers, between two checks of it
 FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 
 
 def is_stream(content: bytes) -> bool:
-    """Return whether a body is a stream of events: no JSON begins as one does."""
+    """Return whether a body is a stream of events. No JSON begins like one."""
     return bool(BEGINS.match(content))
 
 
-# longest: bytes: an answer of 4,096 tokens takes a megabyte
+# longest: bytes; an answer of 4,096 tokens has a megabyte
 def joined(content: bytes, *, longest: int = 16 << 20) -> object:
-    """Return the body that a stream makes, or the error in it. Raises ValueError if it broke off, or is no JSON."""
+    """Return the body that a stream makes, or the error in it. Raises ValueError if it broke off or is no JSON."""
     if len(content) > longest:
         raise ValueError(f"the stream is longer than {longest >> 20} MiB")
     body, whole = _StreamBody(), False
@@ -53,10 +53,11 @@ def _events(text: str) -> Iterator[str]:
 
 
 class StreamWatch:
-    """A watch over a stream while it comes, until `goes_on` returns true for the text that `read` finds in it.
+    """A watch over a stream while it comes. It ends the stream once `goes_on` returns True for the text so far.
 
-    Then `enough` is true, and `body` is what came, with the finish `ENDLESS`. A broken stream, or a body that is no
-    stream, is left to the reader of the whole.
+    `read` returns the text in a body. Once the stream is ended, `enough` is True, and `body` has what came, with the
+    finish `ENDLESS`. A broken stream, or a body that is no stream, is not watched: the reader of the whole body deals
+    with it.
     """
 
     def __init__(self, read: Callable[[object], str], goes_on: Callable[[str], bool]) -> None:
@@ -66,8 +67,8 @@ class StreamWatch:
         self._made, self._came, self._pieces, self._due = _StreamBody(), b"", 0, OFTEN
 
     def __call__(self, part: bytes) -> bool:
-        """Take in a part of the stream. Return whether it is enough."""
-        longest_event = 1 << 20  # bytes: an answer with a larger event is not watched
+        """Read a part of the stream. Return whether no more is needed."""
+        longest_event = 1 << 20  # bytes; an answer with a larger event is not watched
         self._off = self._off or len(self._came) > longest_event
         if not self._off:
             try:
@@ -80,7 +81,7 @@ class StreamWatch:
         self._came = (self._came + part).replace(b"\r\n", b"\n")
         whole, gap, self._came = self._came.rpartition(b"\n\n")
         for data in _events((whole + gap).decode("utf-8-sig", "replace")):
-            event = json.loads(data)  # the mark of the end is no JSON
+            event = json.loads(data)  # raises ValueError for the mark of the end
             if not isinstance(event, dict) or event.get("error"):
                 raise ValueError("no part of an answer")
             self._made.add(event)
@@ -97,17 +98,17 @@ class StreamWatch:
 
 
 class _StreamBody:
-    """The sum of one answer's events, in OpenAI's shape or in Anthropic's."""
+    """The events of one answer, added up, in OpenAI's form or in Anthropic's."""
 
     def __init__(self) -> None:
         self.ended = False
         self._top: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
-        self._parts: defaultdict[tuple[str, ...], list[Any]] = defaultdict(list)  # to add up, by place in the body
+        self._parts: defaultdict[tuple[str, ...], list[Any]] = defaultdict(list)  # parts to join, by their path
         self._blocks: list[dict[str, Any]] = []  # Anthropic's content
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Take one event in."""
+        """Add one event."""
         if isinstance(event.get("type"), str) and "choices" not in event:
             self._add_message(event)
             return
@@ -144,7 +145,7 @@ class _StreamBody:
         self.ended |= choice.get("finish_reason") is not None
 
     def _add_message(self, event: Mapping[str, Any]) -> None:
-        """Take in an event of Anthropic's: a message or block that begins, or an addition to either."""
+        """Add an event of Anthropic's: the beginning of a message or a block, or an addition to either."""
         number, delta = event.get("index"), event.get("delta")
         match event.get("type"):
             case "message_start" if isinstance(begun := event.get("message"), dict):
@@ -165,12 +166,12 @@ class _StreamBody:
     def _add_part(self, place: tuple[str, ...], part: Any, adds: bool = True) -> None:
         if isinstance(part, str | list) and place[-1] != "role":
             if not adds:
-                self._parts[place].clear()  # the whole message, once more
+                self._parts[place].clear()  # the event has the whole message once more
             self._parts[place].append(part)
 
 
 def _sum(parts: list[Any]) -> Any:
-    """Return texts as one text; lists, and texts among them, as one list."""
+    """Return texts joined into one text; lists, and texts among lists, joined into one list."""
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)
     lists = ([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts)

@@ -1,4 +1,4 @@
-"""Habits of a model: how a request must be written so that its server takes it, learned from refusals."""
+"""Habits of a model: the way to write requests that its server accepts, learned from refusals."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem
 from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
-REFUSING = (200, 400, 422)  # how a server refuses a part of a request; some do so with status 200
-# Without these a request would be another one. A server that scores no text refuses the last three.
+REFUSING = (200, 400, 422)  # the statuses with which servers refuse a part of a request; some use 200
+# Without these a request would be another request. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
-# Things besides parameters that a server may want in another way.
+# Demands of a server that are no parameters.
 SYSTEM, WHOLE = "system messages", "answers in one piece"
-STREAM = "stream"  # is asked for, too, where the answer does not depend on it
+STREAM = "stream"  # a request may ask for it even if the server does not demand it
 
 UNSUPPORTED = re.compile(
     r"unsupported|not support|n't support|unrecognized|unknown|unexpected|deprecated|instead|extra|"
@@ -25,7 +25,7 @@ UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 LIMIT = re.compile(r"max(imum)?[ _-]?(\w{1,12}[ _-]?)?tokens?\b", re.IGNORECASE)
-# Words for the least number of tokens, and for a number that is too small.
+# Words about the fewest tokens, or about a number that is too small.
 LEAST = re.compile(
     r"at least|minimum|>|≥|greater|larger|more than|less than|below|between|range|too (small|low|few)", re.IGNORECASE
 )
@@ -53,7 +53,7 @@ MOST = re.compile(
 
 @dataclass(frozen=True)
 class LengthLimits:
-    """The lengths that a server states, None if not: of prompt and answer together, of this prompt, of an answer."""
+    """The lengths in tokens that a server states, else None: of prompt and answer, of this prompt, of an answer."""
 
     context: int | None = None
     prompt: int | None = None
@@ -61,7 +61,7 @@ class LengthLimits:
 
     @property
     def room(self) -> int | None:
-        """The tokens that are left for an answer to this prompt, if they are known."""
+        """The tokens that are left for an answer to this prompt; None if unknown."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
         return _least(left, self.answer)
 
@@ -71,7 +71,7 @@ def _least(*numbers: int | None) -> int | None:
 
 
 def limits(problem: Problem) -> LengthLimits | None:
-    """Return the lengths in a server's refusal of a request; None if lengths were not the reason."""
+    """Return the lengths that a refusal states; None if the request was refused for another reason than its length."""
     if not TOO_LONG.search(f"{problem.message} {problem.names}"):
         return None
     found = [pattern.search(problem.message) for pattern in (CONTEXT, GIVEN, MOST)]
@@ -81,19 +81,19 @@ def limits(problem: Problem) -> LengthLimits | None:
 
 @dataclass(frozen=True)
 class OpenAIHabits:
-    """The demands that a model's server has shown. Habits only ever grow, and limits only shrink."""
+    """The demands that a model's server has shown so far. Habits are only added, and limits only shrink."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
-    context: int | None = None  # tokens of prompt and answer, if that bounds the thinking
-    most: int | None = None  # tokens of an answer
-    room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
-    seed: str = ""  # what the service calls the parameter for a seed, if it takes one
-    least: int = 0  # tokens that an answer must be allowed
-    scores: bool = False  # whether answers are wanted with their log-probabilities
+    context: int | None = None  # tokens of prompt and answer together, if they limit the thinking
+    most: int | None = None  # the most tokens of an answer
+    room: int | None = None  # the most tokens of an answer to the prompt that is being asked; other prompts ignore it
+    seed: str = ""  # the service's name of the parameter for a seed; "" if it has none
+    least: int = 0  # the fewest tokens that the limit on an answer may be
+    scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
-        """Return the habits that either of the two has found in the model."""
+        """Return the habits of both together, without the room for one prompt."""
         return OpenAIHabits(
             self.refused | other.refused,
             self.thinks or other.thinks,
@@ -107,9 +107,9 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with what a refusal adds; None if another way of writing would not help.
+        """Return these habits with what a refusal teaches; None if another way of writing would not help.
 
-        There is no `request` if a text is scored: its length is what it is.
+        `request`: None if a text is scored, as that cannot be made shorter.
         """
         found = limits(problem)
         if least := minimum(problem, arguments, found):
@@ -124,27 +124,27 @@ class OpenAIHabits:
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
 
     def whole(self) -> "OpenAIHabits":
-        """Return these habits without the wish for a stream."""
+        """Return these habits, and the new habit of not asking for streams."""
         return replace(self, refused=self.refused | {STREAM})
 
     @property
     def reasons(self) -> bool:
-        """Return whether it is taken for a model that reasons, as one that wants `max_completion_tokens` is."""
+        """Return whether the model reasons. One that demands `max_completion_tokens` is assumed to."""
         return self.thinks or "max_tokens" in self.refused
 
     @property
     def allowance(self) -> int:
-        """The most tokens that may come on top of the answer's."""
+        """The most tokens of thinking that the model may write in addition to the answer."""
         return (_least(MOST_THINKING_TOKENS, self.context, self.most) or 0) if self.reasons else 0
 
     def fewest(self, request: ModelRequest) -> int:
-        """Return the tokens that an answer is allowed: those asked for, or the fewest that its server grants."""
+        """Return the tokens that an answer needs: `max_tokens`, or the fewest that the server accepts as a limit."""
         return max(request.max_tokens, self.least)
 
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
         """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
         template = 32  # tokens that a chat template may add
-        characters = 2  # of a prompt to a token: fewer than in most texts, so that a prompt that seems to fit does
+        characters = 2  # characters of a token, fewer than in most texts: a prompt that seems to fit then fits
         fewest = self.fewest(request)
         wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
         room = _least(self.most, self.room)
@@ -155,8 +155,11 @@ class OpenAIHabits:
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
-        """Return what is sent besides the model's name: greedy decoding, if the model takes that, or a draw."""
-        most_stops = 4  # OpenAI takes no more
+        """Return the body of a request except the model's name, at temperature 0 unless the prompt has one.
+
+        Parameters that the model refuses are left out.
+        """
+        most_stops = 4  # OpenAI accepts no more
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
         if self.seed:
@@ -170,7 +173,7 @@ class OpenAIHabits:
             if request.schema:
                 schema = {"name": "answer", "strict": True, "schema": request.schema}
                 arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
-            # One of the two limits: older servers know the first alone, reasoning models the second alone.
+            # One of the two limits: older servers know only the first, reasoning models only the second.
             del arguments["max_tokens" if "max_tokens" in self.refused else "max_completion_tokens"]
         else:
             arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:most_stops])}
@@ -181,7 +184,7 @@ class OpenAIHabits:
         return self.taken(arguments, streamed)
 
     def taken(self, arguments: Mapping[str, Any], streamed: bool = False) -> dict[str, Any]:
-        """Return the arguments that the model takes; as a stream if that is wanted, or the only way it answers."""
+        """Return the arguments that the model accepts, for a stream if `streamed` or if it answers in no other way."""
         asked = dict(arguments)
         if WHOLE in self.refused or (streamed and STREAM not in self.refused):
             asked |= {STREAM: True, "stream_options": {"include_usage": True}}
@@ -190,7 +193,7 @@ class OpenAIHabits:
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: PromptForm) -> str:
-        """Return what the parts left out of the requests mean for the answers; "" if nothing."""
+        """Return the consequence for the answers if requests lack some parts; "" if there is none."""
         limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
         lines = (
             ("temperature" in self.refused, NO_TEMPERATURE),
@@ -201,13 +204,13 @@ class OpenAIHabits:
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
-    """Return the next limit to try after a refused one: what the server states is left, or half of the thinking."""
+    """Return the limit to try after a refused one: the `room` that the server states, or else half of the thinking."""
     half = max_tokens + (limit - max_tokens) // 2
     return max(max_tokens, min(half if room is None else room, limit - 1))
 
 
 def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """Return what a refusal names as not supported: a parameter that was sent, system messages, or no stream."""
+    """Return what a refusal calls not supported: a sent parameter, system messages, or an answer without a stream."""
     optional = {_plain(name): name for name in arguments if name not in NEEDED}
     optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
     places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
@@ -217,24 +220,24 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
         name = _named(problem, arguments)
     if name in TOKENS and re.search(r"\d", problem.message) and not UNSUPPORTED.search(problem.text):
-        return None  # the number is wrong, and not the parameter
+        return None  # only the number is wrong
     return name
 
 
 def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
-    """Return whether a chat has system text, or two turns of one role in a row."""
+    """Return whether a chat has system text, or two neighbouring turns of one role. `in_turns` would then change it."""
     roles = [message["role"] for message in messages]
     return "system" in roles or any(one == after for one, after in pairwise(roles))
 
 
 def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """Return the parameter that comes first in the words of a refusal."""
+    """Return the parameter that a refusal mentions first."""
     text = f"{problem.message or problem.text} {problem.names}"
     if STREAM not in arguments and STREAMS.search(text):
         return WHOLE
     words = {name: STREAMS if name == STREAM else _word(name) for name in arguments if name not in NEEDED}
     found = {name: match for name, word in words.items() if (match := word.search(text))}
-    return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # stream_options, not stream
+    return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # not stream for stream_options
 
 
 def _word(name: str) -> re.Pattern[str]:
@@ -246,11 +249,11 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-# most_least: tokens: no server's minimum is above that
+# most_least: tokens; no server has a larger minimum
 def minimum(
     problem: Problem, arguments: Mapping[str, Any], found: LengthLimits | None, *, most_least: int = 1024
 ) -> int | None:
-    """Return the fewest tokens that a refusing server lets an answer have; None if it states no such number."""
+    """Return the fewest tokens that a refusing server accepts as a limit; None if it states no such number."""
     given = next((arguments[name] for name in TOKENS if name in arguments), None)
     text = problem.message
     about_prompt = found is not None and (found.context or found.prompt)
@@ -263,12 +266,12 @@ def minimum(
 
 
 def says_no_chat(problem: Problem) -> bool:
-    """Return whether a server states that this model has no chat form."""
+    """Return whether a server says that this model has no chat form."""
     return bool(NO_CHAT.search(problem.text))
 
 
 def may_lack_chat(problem: Problem) -> bool:
-    """Return whether the other form is worth a try."""
+    """Return whether the completion form is worth a try after this refusal of a chat."""
     if problem.of_roles:
         return False
     if problem.status in NOT_THERE:
@@ -277,6 +280,6 @@ def may_lack_chat(problem: Problem) -> bool:
 
 
 def may_lack_streams(problem: Problem, *, not_implemented: int = 501) -> bool:
-    """Return whether a request is worth a try without the wish for a stream, whatever the server's words for it."""
+    """Return whether a refused request is worth a try without a stream, even if the refusal names no stream."""
     of_request = concern(problem) is Concern.REQUEST and not may_lack_chat(problem)
     return of_request or problem.status == not_implemented

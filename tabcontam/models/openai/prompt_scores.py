@@ -1,9 +1,9 @@
 """Log-probabilities of given text in a completion reply.
 
-OpenAI's old models, vLLM and SGLang give them with `echo`, vLLM with `prompt_logprobs` as well. llama.cpp refuses
-`echo`; others ignore it and score their own answer, which shows in its tokens: they are not the text.
+OpenAI's old models, vLLM and SGLang return them for `echo`, vLLM also for `prompt_logprobs`. llama.cpp refuses `echo`.
+Other servers ignore it and score their own answer: its tokens are then not the tokens of the text.
 
-One token is asked for and dropped: with none, some servers refuse and others write until the context is full.
+One token of answer is asked for and dropped: for none, some servers refuse and others write until the context is full.
 """
 
 import re
@@ -20,29 +20,29 @@ from tabcontam.models.thresholds import (
 )
 
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
-UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
+UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # a token that is a part of a character
 ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
 
-Scored = tuple[str | None, object]  # a token, None if it is not given, and its log-probability as it came
+Scored = tuple[str | None, object]  # a token, None if the server leaves it out, and its log-probability as sent
 
 
 def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is sent besides the model's name."""
+    """Return the body of a request for scores of a text, except the model's name."""
     return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
 
 
 def read_scores(body: object, text: str) -> list[tuple[str, float]]:
-    """Return the (token, log-probability in nats) pairs of the text; joined, the tokens are the text.
+    """Return the (token, log-probability in nats) pairs of the text. The tokens joined are the text.
 
-    If no special token precedes the text, its first token has no log-probability and gets 0.0: the rest is then scored
-    given that token. Raises ValueError if the server scored something else, or nothing.
+    If no special token precedes the text, its first token has no log-probability and gets 0.0: the other tokens are
+    scored given the first. Raises ValueError if the server scored another text, or none.
     """
     choice = json_at(body, "choices", 0)
     if not isinstance(choice, dict):
         raise ValueError("the reply holds no choice")
     scored = _echoed(choice) or _prompt_scores(choice)
     starts = range(min(MOST_TOKENS_BEFORE_TEXT + 1, len(scored)))
-    # A token that is not given is more often a special one than the text's first.
+    # A token that is left out is more often a special token than the text's first.
     for start in sorted(starts, key=lambda start: scored[start][0] is None):
         pieces = _pieces(scored[start:], text)
         if pieces is not None:
@@ -51,7 +51,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
 
 
 def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
-    """Return tokens and scores from two lists that hold the text's before the answer's."""
+    """Return tokens and scores from `echo`'s two lists, in which the text's tokens come before the answer's."""
     tokens, scores = json_at(choice, "logprobs", "tokens"), json_at(choice, "logprobs", "token_logprobs")
     if not isinstance(tokens, list) or not isinstance(scores, list):
         return []
@@ -59,7 +59,7 @@ def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
 
 
 def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
-    """Return vLLM's entries, one a token, under the token's id. The first is null, and does not give its token."""
+    """Return tokens and scores from vLLM's `prompt_logprobs`. Its first entry is null, and names no token."""
     given = choice.get("prompt_logprobs")
     scored: list[Scored] = []
     for entry in given if isinstance(given, list) else []:
@@ -70,12 +70,13 @@ def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
 
 
 def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:
-    """Return the stretch of the text for each token, without the tokens after the text; None if the tokens do not fit.
+    """Return, for each token, its piece of the text and its score; None if the tokens do not make up the text.
 
-    Of a character that is split into several tokens the first gets all, as with the models that are loaded here.
+    If a character is split into several tokens, its first token gets the whole character, as in models loaded here.
+    Tokens after the text are left out.
     """
     pieces: list[tuple[str, object]] = []
-    at, run = 0, 0  # what is read of the text; the tokens since then that are not decoded
+    at, run = 0, 0  # characters of the text that are matched; undecoded tokens since then
     for token, score in scored:
         if at == len(text):
             break
@@ -88,25 +89,28 @@ def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | N
         pieces.append((text[begin:end], score))
         at, run = (end, 0) if found else (at, run + 1)
     known = at > 0 or not scored or scored[0][0] is not None
-    if known and 0 < len(text) - at <= _reach(at, run):  # the text ends in such a character
+    if known and 0 < len(text) - at <= _reach(at, run):  # the text ends in a split character
         pieces[-run] = (text[at:], pieces[-run][1])
         at = len(text)
     return pieces if at == len(text) and _plausible(scored, pieces) else None
 
 
 def _undecoded(token: str | None, unstated: bool) -> bool:
-    """Return whether a token may be part of a character, or the first one, which the server may leave out."""
+    """Return whether a token may be a part of a character, or the first token, which a server may leave out."""
     return unstated if token is None else not token or bool(UNDECODED.search(token))
 
 
 def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
-    """Return whether only characters that can be split were taken for split ones."""
+    """Return whether all pieces that differ from their tokens have characters that tokens can split."""
     both = ((token, piece) for (token, _), (piece, _) in zip(scored, pieces, strict=False) if token and piece)
     return not any(token != piece and piece.isascii() and UNDECODED.search(token) for token, piece in both)
 
 
 def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:
-    """Return where the next token begins and ends in the text; after a run, at least one character further on."""
+    """Return where the next token begins and ends in the text; None if it does not match.
+
+    After a `run` of undecoded tokens it begins at least one character further on.
+    """
     for spelling in _spellings(token, first=at == 0) if token else ():
         begin = text.find(spelling, at + 1, at + _reach(at, run) + len(spelling)) if run else at
         if begin >= 0 and text.startswith(spelling, begin):
@@ -115,22 +119,22 @@ def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | 
 
 
 def _reach(at: int, run: int) -> int:
-    """Return the most characters that a run of undecoded tokens may stand for; a first token may have any length."""
+    """Return the most characters that a run of undecoded tokens may stand for. The first token may be long."""
     return 0 if not run else LONGEST_FIRST_TOKEN if at == 0 else 2 * run
 
 
 def _spellings(token: str, first: bool) -> Iterator[str]:
-    """Yield the spellings a token may have in a text: some servers send it in their tokenizer's own signs."""
+    """Yield the possible spellings of a token in a text. Some servers send it in the signs of their tokenizer."""
     byte = ASCII_BYTE.fullmatch(token)
     plain = token.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n")
     yield token
     yield chr(int(byte[1], 16)) if byte else plain
     if first and plain.startswith(" ") and len(plain) > 1:
-        yield plain[1:]  # the space that a tokenizer puts before every text
+        yield plain[1:]  # without the space that a tokenizer puts before every text
 
 
 def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
-    """Return the pairs, without leading special tokens. Raises ValueError if a later token has no log-probability."""
+    """Return the pairs without leading special tokens. Raises ValueError if a later token has no log-probability."""
     first = next((number for number, (piece, score) in enumerate(pieces) if piece or score is not None), 0)
     pairs = []
     for number, (piece, score) in enumerate(pieces[first:]):

@@ -1,8 +1,8 @@
-"""`openai:` an LLM that is reached by OpenAI's protocol: at OpenAI itself, or at any server that speaks it.
+"""`openai:` an LLM that is asked over OpenAI's protocol, at OpenAI or at any other server that speaks it.
 
-Each kind of failure has the error that `models.base` defines for it. If a model refuses a part of a request
-(`max_tokens`, `temperature`, `stop`, the chat form, so much thinking), its first refusal teaches that, and the query is
-sent again without it. A key goes to one address only.
+Each kind of failure raises the error that `models.base` defines for it. A model may refuse a part of a request
+(`max_tokens`, `temperature`, `stop`, the chat form, so much thinking). Its first refusal shows that, and the query is
+sent again without the part. A key goes to one address only.
 """
 
 import json
@@ -50,26 +50,26 @@ from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.models.served_model import ServedModel, sum_known_charges
 from tabcontam.models.services import Service, service_at
 
-LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
+LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # these concern every request in every form
 LONGEST_FATAL = 600
 PAGE_TEXT = "a web page and no JSON"
-GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # whose pages may pass
+GATEWAYS = (408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529)  # their web pages may be gone at the next try
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
 
 
 class OpenAIModel(ServedModel):
-    """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
+    """The LLM `model` at `base_url`, or at OpenAI if that is None. `spec`: the user's name for it.
 
-    `variable` is the environment variable that the user named for the key; "" for the usual one. `entry` is the service
-    that it is asked from, if the address does not show it. With `SCORE` in `needs` it is asked to score texts; the
-    first one shows whether its server can.
+    `variable`: the environment variable that the user named for the key; "" for the usual one. `entry`: its service, if
+    the address does not show it. `needs`: with `SCORE`, the model is asked to score texts, and the first text shows
+    whether its server can.
     """
 
     provider = "openai"
     maker = service = "OpenAI"
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
-    form = PromptForm.CHAT  # until the server states that this model has no chat form
+    form = PromptForm.CHAT  # until the server says that this model has no chat form
 
     def __init__(
         self,
@@ -93,26 +93,26 @@ class OpenAIModel(ServedModel):
         where = "" if base_url is None else f"@{base_url}"
         super().__init__(spec or f"openai:{model}{where}", model, address, entry.address if entry else OPENAI, variable)
         self._max_connections = max_connections
-        self.habits = OpenAIHabits(seed=entry.seed if entry else "")  # as far as they are known
+        self.habits = OpenAIHabits(seed=entry.seed if entry else "")  # those that are known so far
         openais = self._own and entry is None
         known = openais and form == "auto" and COMPLETION_MODEL.match(model)
         self.form = PromptForm.COMPLETION if known or form == "completion" else PromptForm.CHAT
         self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
-        # A model that chats at OpenAI scores no text that it is given.
+        # OpenAI's chat models score no given text.
         scores_none = openais and self.form is PromptForm.CHAT
         scores_none |= entry is not None and entry.log_probabilities == "no"
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
         self._scoring = ScoringDiscovery(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais
         self._clients: ClientPool | None = None
-        self._answered = False  # whether any request was
-        self._streamed = False  # whether any request was, by a stream that was asked for
-        self._unlisted = False  # whether nothing at this host lists models
+        self._answered = False  # True once a request was answered
+        self._streamed = False  # True once a request for a stream was answered by one
+        self._unlisted = False  # True if no address of this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables of a service's key, or, as for any other server, the one for a single server."""
+        """Return the variables that may contain the key: its service's, and the variable for a single server."""
         if self._entry is None:
             return super()._usual(own)
         return (*(self.keys if own or self._entry.own_machine else ()), OTHER_KEY)
@@ -122,12 +122,12 @@ class OpenAIModel(ServedModel):
         return self._own and not (self._entry and self._entry.own_machine)
 
     def settle(self, form: PromptForm) -> None:
-        """Take the form that was found before, unless the user chose one, or the server took one."""
+        """Use the form that was found before, unless the user chose a form or the server has accepted one."""
         if not self.settled and form in PATHS:
             self.form, self.settled = form, True
 
     async def connect(self) -> None:
-        """Ask once for the list of models. Raises `UsageError` if no server answers, or the key or the model is bad."""
+        """Ask for the list of models. Raises `UsageError` if no server answers, or it refuses the key or the model."""
         clients = self.clients()
         try:
             self._recognize(await listing(clients))
@@ -142,7 +142,7 @@ class OpenAIModel(ServedModel):
                 raise self._mistake(self._no_list(error)) from None
 
     async def _is_elsewhere(self, clients: ClientPool) -> bool:
-        """Ask at the other addresses of this host where an API may be, and from then on at the one that has it."""
+        """Return whether another address of this host has an API. If so, use that address from now on."""
         found = await find_api_elsewhere(self.address, self._clients_at)
         if found is None:
             self._unlisted, base = True, without_endpoint(self.address)
@@ -160,9 +160,9 @@ class OpenAIModel(ServedModel):
         return True
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer a prompt; try again only in words that the model takes, or in the other form if it lacks this one.
+        """Return the reply to a prompt. Try again only in words that the model accepts, or in the completion form.
 
-        Habits learned here are stored only once the server has taken a request that follows them.
+        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
         """
         form, habits = self.form, self.habits
         no_chat: Problem | None = None
@@ -173,7 +173,7 @@ class OpenAIModel(ServedModel):
             try:
                 answer = await self._answer(form, arguments, watch)
             except TransientError as error:
-                if watch and not (self._streamed or error.crowded):  # it may be the stream that fails
+                if watch and not (self._streamed or error.crowded):  # the stream may be what fails
                     self.habits = self.habits.joined(habits.whole())
                 raise
             except NoAnswer as error:
@@ -190,7 +190,7 @@ class OpenAIModel(ServedModel):
                     form, habits, no_chat = PromptForm.COMPLETION, self.habits, problem
                 else:
                     if no_chat and problem.status in NOT_THERE:
-                        problem = no_chat  # it has neither form: the first refusal states why
+                        problem = no_chat  # the model has neither form; the first refusal states why
                     return replace(self._turned_down(problem), usage=sum_known_charges(usages))
             else:
                 self._learn(habits)
@@ -207,9 +207,9 @@ class OpenAIModel(ServedModel):
         return replace(reply, detail=noted, usage=sum_known_charges(usages), log_probability=answer.log_probability)
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the tokens of a passage with their log-probabilities in nats, as far as the server gives them.
+        """Return the tokens of a passage with their log-probabilities in nats, if the server scores given texts.
 
-        Most servers give none for a text's first token; it gets 0.0, so that the rest is scored given that token.
+        Most servers state none for a text's first token. It gets 0.0, and the other tokens are scored given the first.
         """
         if not request.passage.text:
             return Scores((), ReplyState.EMPTY, "no text")
@@ -223,11 +223,11 @@ class OpenAIModel(ServedModel):
 
     @property
     def batches(self) -> OpenAIBatches | None:
-        """OpenAI's own batch API; other servers and services that speak its protocol have no equal one."""
+        """OpenAI's own batch API; None for other servers and services."""
         return OpenAIBatches(self) if self._openais else None
 
     def written(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of a request, in words that the model takes as far as is known."""
+        """Return the body of a request, without the parts that the model is known to refuse."""
         return {"model": self.model, **self.habits.arguments(self.form, request)}
 
     async def close(self) -> None:
@@ -241,9 +241,9 @@ class OpenAIModel(ServedModel):
         self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def _watch(self, form: PromptForm, habits: OpenAIHabits, request: ModelRequest) -> StreamWatch | None:
-        """Return the watch that ends an answer that goes on without end; None if nothing shall end it.
+        """Return a watch that ends an endless answer; None if no watch is needed.
 
-        Only small LLMs write such answers, and they run on this machine. Paid servers are asked as ever.
+        Only small LLMs write endless answers, and these run on this machine. Paid servers are asked without a watch.
         """
         if request.goes_on is None or not self.local or STREAM in habits.refused:
             return None
@@ -266,11 +266,11 @@ class OpenAIModel(ServedModel):
         return answer
 
     async def _send(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
-        """Send one request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
+        """Send one request. Raises `NoAnswer` only for a problem of this request, or of its form."""
         return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}, watch))
 
     async def called(self, call: Awaitable[object]) -> object:
-        """Return the body that a call of the server gets. Raises `NoAnswer` only for what concerns this call alone."""
+        """Return the body that the server answers a call with. Raises `NoAnswer` only for a problem of this call."""
         try:
             body = await call
             if problem := hidden_error(body):
@@ -287,10 +287,10 @@ class OpenAIModel(ServedModel):
         return body
 
     def _judge(self, problem: Problem) -> None:
-        """Raise `TransientError` for a problem that may pass, and `FatalError` for one that stays."""
+        """Raise `TransientError` for a problem that may pass, and `FatalError` for a problem of all requests."""
         whom, status = concern(problem), problem.status
         page = problem.page and not self._answered
-        if page and status not in (*GATEWAYS, *NOT_THERE):  # the other form may be there
+        if page and status not in (*GATEWAYS, *NOT_THERE):  # for the others, the other form may exist
             raise self._no_api(f"{PAGE_TEXT} (HTTP {status})")
         if whom is Concern.PASSING:
             kind = PAGE if page else str(status)
@@ -299,7 +299,7 @@ class OpenAIModel(ServedModel):
             raise self._fatal(whom, problem)
 
     def _turned_down(self, problem: Problem) -> Reply:
-        """Return the reply to a request that the server refused. Raises `FatalError` if it will take none."""
+        """Return the reply to a request that the server refused. Raises `FatalError` if the server lacks the model."""
         whom = concern(problem)
         if whom is Concern.MODEL:
             raise self._fatal(whom, problem)
@@ -325,7 +325,7 @@ class OpenAIModel(ServedModel):
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
     def _no_api(self, what: str) -> FatalError:
-        """Return the error for a server that sent something else than answers before it sent any answer."""
+        """Return the error for a server that has not sent any answer, and now sent something else."""
         v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
         advice = "check the network and the proxy" if self._needs_key else f"correct the address after the @{v1}"
         return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
@@ -352,9 +352,9 @@ class OpenAIModel(ServedModel):
         return Scores(tuple(Token(*pair) for pair in scored), ReplyState.OK, usage=usage_of(body))
 
     def _reply(self, answer: OpenAIAnswer, stop: Iterable[str]) -> Reply:
-        # No file can hold half a surrogate pair.
+        # Half a surrogate pair cannot be written to a file.
         text = whole = self._without_key(answer.text).encode("utf-8", "replace").decode()
-        for mark in filter(None, stop):  # not every server stops there
+        for mark in filter(None, stop):  # not every server stops at the marks
             text = text.partition(mark)[0]
         refusal = "content filter" if answer.finish == "content_filter" else None
         return as_reply(
@@ -367,7 +367,7 @@ class OpenAIModel(ServedModel):
         )
 
     def clients(self) -> ClientPool:
-        """Return the connections to the server, which are opened when they are first needed."""
+        """Return the connections to the server, which are opened at the first call."""
         if self._clients is None:
             self._clients = self._clients_at(self.address)
         return self._clients
@@ -376,7 +376,7 @@ class OpenAIModel(ServedModel):
         return ClientPool(address, self._key(), self._openais, self.local, self._max_connections)
 
     def _recognize(self, listing: object) -> None:
-        """Find the model among those that the server lists, and note the version that the server states."""
+        """Check that the server lists the model, and note the version that it states. Raises `UsageError`."""
         listed = read_listing(listing)
         if entry := find_listed(self.model, listed):
             self.version = self._line(weights_version(entry))
@@ -384,7 +384,7 @@ class OpenAIModel(ServedModel):
             raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
 
     def _no_list(self, error: TransientError) -> str:
-        """Return the line for a server that sent no list of models."""
+        """Return the message about a server that sent no list of models."""
         if error.kind in UNREADABLE:
             page = "answers with a web page and " if error.kind == PAGE else ""
             return nowhere(self.address, f"{self.address} {page}does not speak OpenAI's protocol")
@@ -393,7 +393,7 @@ class OpenAIModel(ServedModel):
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
     def _turned_away(self, problem: Problem) -> str:
-        """Return the line for a server that is there and does not let us in."""
+        """Return the message about a server that answers but refuses access."""
         whom = concern(problem)
         if problem.page and problem.status not in GATEWAYS:
             return str(self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})"))
@@ -407,7 +407,7 @@ class OpenAIModel(ServedModel):
 def open_server(
     name: str, address: str | None, settings: ModelSettings, variable: str = "", entry: Service | None = None
 ) -> OpenAIModel:
-    """Return the LLM of this name at an address, or at OpenAI, with the key in the variable, or in the usual one."""
+    """Return the LLM of this name at an address (None: at OpenAI). `variable` has the key; "" means the usual one."""
     return OpenAIModel(
         name, address, settings.form, settings.connections, settings.spec, settings.needs, variable, entry
     )

@@ -1,6 +1,6 @@
-"""Readers of a server's JSON: OpenAI's shapes and the liberties that other servers take with them.
+"""Readers of a server's JSON, in OpenAI's form and in the variants of other servers.
 
-The SDK's own types let anything pass as anything; here every field is checked for its type.
+The SDK's own types accept any value for any field. Here the type of every field is checked.
 """
 
 import json
@@ -15,9 +15,9 @@ from tabcontam.evidence.base import Usage
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.wrapping import without_thought
 
-STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
-SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that hold its message
-DEEPEST = 8  # parts of a body that are read, one within the other
+STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # owners of entries whose `created` is the time of the listing
+SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that may contain its message
+DEEPEST = 8  # levels of a nested body that are read
 
 Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
@@ -36,7 +36,7 @@ class OpenAIAnswer:
 
     @property
     def cut(self) -> bool:
-        """Return whether it ran into the token limit."""
+        """Return whether the text was cut at the token limit."""
         return self.finish in ("length", "max_tokens", "model_length")
 
 
@@ -55,7 +55,7 @@ def chat_answer(body: object) -> OpenAIAnswer:
         text=text,
         finish=_finish(choice),
         refusal=refused if isinstance(refused, str) else refusal,
-        # OpenAI does not show the thinking; it counts it.
+        # OpenAI does not show the thinking but counts its tokens.
         thought=parts_thought or tags_thought or apart or spent > 0,
         tokens=_answer_tokens(body),
         usage=usage(body),
@@ -74,7 +74,7 @@ def completion_answer(body: object) -> OpenAIAnswer:
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
-    """Return the log-probability of all written tokens together; None unless every one has a number."""
+    """Return the log-probability of all written tokens together; None if a token has no number."""
     content = json_at(choice, "logprobs", "content")
     each = [json_at(token, "logprob") for token in content] if isinstance(content, list) else []
     numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
@@ -101,7 +101,7 @@ def _finish(choice: Mapping[str, Any]) -> str:
 
 
 def _content(content: object) -> tuple[str, str, bool]:
-    """Return a message's text, its refusal and whether it held thinking; its content is a text, parts, or nothing."""
+    """Return a message's text, its refusal, and whether it contains thinking. `content`: a text, parts, or None."""
     if isinstance(content, str | None):
         return content or "", "", False
     if not isinstance(content, list):
@@ -117,13 +117,13 @@ def _content(content: object) -> tuple[str, str, bool]:
 
 
 def usage(body: object) -> Usage | None:
-    """Return the tokens that a reply reports as its cost; None unless it reports both counts."""
+    """Return the tokens that are charged for a reply; None unless it states both counts."""
     prompt, written = tokens_at(body, "usage", "prompt_tokens"), _written(body)
     return None if prompt is None or written is None else Usage(prompt, written)
 
 
 def _written(body: object) -> int | None:
-    """Return all tokens that were written. Some servers count the thinking in the total alone."""
+    """Return the number of all written tokens. Some servers count the thinking only in the total."""
     names = ("prompt_tokens", "completion_tokens", "total_tokens")
     prompt, completion, total = (tokens_at(body, "usage", name) for name in names)
     if completion is None or prompt is None or total is None:
@@ -141,7 +141,7 @@ def _answer_tokens(body: object) -> int | None:
 
 
 def json_at(body: object, *path: str | int) -> Any:
-    """Return what a server's JSON holds under these names and numbers, one within the other; None if nothing."""
+    """Return the value at a path of names and indices in a server's JSON; None if there is none."""
     for step in path:
         if isinstance(step, str):
             body = body.get(step) if isinstance(body, dict) else None
@@ -151,14 +151,14 @@ def json_at(body: object, *path: str | int) -> Any:
 
 
 def tokens_at(body: object, *path: str | int) -> int | None:
-    """Return the number of tokens there. A boolean is a number to Python, and none to JSON."""
+    """Return the number of tokens at a path in a server's JSON; None if there is none. Booleans do not count."""
     count = json_at(body, *path)
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
-# most_parts: of a list
+# most_parts: parts of a list that are read
 def message(body: object, depth: int = DEEPEST, *, most_parts: int = 8) -> str:
-    """Return an error body's message, in the shapes that servers give it, also as wrapped by a proxy; "" for a page."""
+    """Return the message in an error's body, in any form that servers and proxies use; "" for a web page."""
     texts: list[str] = []
     if isinstance(body, str) and not is_page(body):
         wrapped = message(parsed(body), depth - 1) if depth and body.lstrip()[:1] in ("{", "[") else ""
@@ -176,12 +176,12 @@ def message(body: object, depth: int = DEEPEST, *, most_parts: int = 8) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Return whether a body is a web page, or other markup: no JSON begins so."""
+    """Return whether a body is a web page or other markup. No JSON begins like one."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
 def parsed(text: str) -> object:
-    """Return the JSON in a text; None if it is none."""
+    """Return the JSON in a text; None if the text is no JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
@@ -198,19 +198,19 @@ def read_listing(listing: object) -> dict[str, Listed]:
 
 
 def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
-    """Return this model's entry: Ollama lists llama3 as llama3:latest, Gemini's server lists models as models/NAME."""
+    """Return this model's entry. Ollama lists llama3 as llama3:latest, Gemini's server lists models as models/NAME."""
     names = (model, f"{model}:latest", f"models/{model}")
     return next((listed[name] for name in names if name in listed), None)
 
 
 def weights_version(entry: Listed, *, recent_seconds: int = 600) -> str:
-    """Return what identifies a model's weights: a digest, a version, the file, the time the model was made."""
+    """Return what identifies a model's weights: a digest, a version, a file, the time when it was made."""
     facts = {name: entry.get(name) for name in ("digest", "version", "created")}
     if entry.get("root") != entry["id"]:
         facts["root"] = entry.get("root")
     created = facts["created"]
     recent = isinstance(created, int | float) and abs(created - time.time()) < recent_seconds
     if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
-        del facts["created"]  # the time of the listing: every run would ask again
+        del facts["created"]  # with the time of the listing, every run would ask again
     known = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
     return " ".join(f"{name}={fact}" for name, fact in known.items())

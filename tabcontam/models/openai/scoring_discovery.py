@@ -1,4 +1,4 @@
-"""The discovery of whether and how a server scores given texts: the first text finds out while the others wait."""
+"""The discovery of how a server scores given texts, if it does. Other texts wait for the outcome of the first."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,9 +14,10 @@ Way = Mapping[str, Any]
 
 
 class ScoringDiscovery:
-    """The way to ask one server for scores. `ask` sends a text in one of the `WAYS`; messages call the server `who`.
+    """A search for the way in which one server scores texts. `ask` sends a text in one of the `WAYS`.
 
-    `way` is the one that the server took, None until it has; `lacks` means that it takes none.
+    `who` returns the server's name for messages. `way`: the way that the server accepted, None until one is found.
+    `lacks`: the server accepts no way.
     """
 
     def __init__(
@@ -30,9 +31,9 @@ class ScoringDiscovery:
         self._faults = 0
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the scores of a passage. The first one takes two requests at most, more if the server fails meanwhile.
+        """Return the scores of a passage. The first needs at most two requests, or more if the server fails.
 
-        Raises `LackError` if the server scores no given text, and as `ask` does.
+        Raises `LackError` if the server scores no given text, and the errors of `ask`.
         """
         if self.way is None:
             async with self._finding_out:
@@ -40,9 +41,9 @@ class ScoringDiscovery:
                     return await self._found_out(request)
         return await self._ask(request.passage.text, self.way, request.again)
 
-    # most_faults: of a server while it has not scored a text yet
+    # most_faults: failures of a server that has not scored a text yet
     async def _found_out(self, request: ModelRequest, *, most_faults: int = 3) -> Scores:
-        """Return the scores of the first passage. Raises `LackError` if the server scores none, or something else."""
+        """Return the scores of the first passage. Raises `LackError` if the server does not score the text."""
         lacked = self.lacks
         for number, way in enumerate(() if lacked else WAYS):
             if number:
@@ -50,15 +51,15 @@ class ScoringDiscovery:
             try:
                 scores = await self._ask(request.passage.text, way, request.again)
             except FatalError:
-                continue  # of these requests alone: others show whether key and quota are good
+                continue  # may concern these requests only: others show whether key and quota are good
             except TransientError as error:
                 self._faults += not error.crowded
                 if self._faults < most_faults:
                     raise
-                continue  # some servers break at what they do not know
+                continue  # some servers fail at unknown parameters
             too_long = scores.state is ReplyState.FAILED and scores.detail.startswith(TOO_LONG)
             if scores.state is ReplyState.REFUSED or too_long:
-                return scores  # this text alone; what becomes of another is not known
+                return scores  # only this text is refused; others may be scored
             if scores.state is ReplyState.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
                 self.way = way
                 return scores

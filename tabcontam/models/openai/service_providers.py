@@ -1,4 +1,4 @@
-"""A provider for each service of `services.toml`: OpenAI's protocol at another address, with a key of its own."""
+"""A provider for each service of `services.toml`: OpenAI's protocol at the service's own address, with its own key."""
 
 from tabcontam.models.catalogue import CatalogueEntry
 from tabcontam.models.keys import split_variable
@@ -9,7 +9,7 @@ from tabcontam.models.services import Service, load_services
 
 
 def provider_of(service: Service) -> Provider:
-    """Return the provider that writes, finds and opens the LLMs of a service."""
+    """Return the provider of a service. It lists, finds and opens the service's LLMs."""
 
     def opened(rest: str, settings: ModelSettings) -> OpenAIModel:
         named, variable = split_variable(rest)

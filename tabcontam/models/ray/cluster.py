@@ -1,11 +1,11 @@
-"""LLMs on the machines of a Ray cluster: each replica of a model is an actor, which loads the model and answers.
+"""LLMs on the machines of a Ray cluster. Each replica of a model is an actor, which loads the model and answers.
 
 Ray (https://docs.ray.io) decides where an actor runs and waits until a machine has room for it. The process that drives
-the run does everything else: the plan, the budgets, the replies, the run's folder. It also asks the LLMs of an API, by
-one client each, since that client has the key and the one limiter.
+the run has everything else: the plan, the budgets, the replies, the run's folder. It also asks the LLMs of an API,
+through one client each, since that client has the key and the only limiter.
 
-Ray carries values between its own processes as pickles. So a cluster must have no other users; a cluster that is
-started here listens on this machine alone.
+Ray sends values between its own processes as pickles. So a cluster must have no other users. A cluster that is started
+here listens only on this machine.
 """
 
 import asyncio
@@ -27,15 +27,17 @@ from tabcontam.models.ray.replicated_model import ReplicatedModel
 
 INSTALL = "pip install 'tabcontam[ray]'"
 PULSE = 2.0  # seconds between two checks of the cluster's head
-# Failed checks in a row after which the head counts as lost: within 35 seconds. After 60 Ray itself would end this
-# process, whatever it is doing.
+# Failed checks in a row after which the head counts as lost, in at most 35 seconds. After 60, Ray would end this
+# process, even during its work.
 LOOKS = 7
 
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The options of LLMs on Ray: the `address` of a cluster ("" starts one here), how many `replicas` each LLM has,
-    and how many GPUs each replica has (if the cluster has any).
+    """The options of LLMs on Ray.
+
+    `address`: of a cluster; "" starts one here. `replicas`: of each LLM. `gpus`: of each replica, if the cluster has
+    any.
     """
 
     address: str = ""
@@ -44,9 +46,9 @@ class RayOptions:
 
 
 class Cluster:
-    """A Ray cluster, which is started or joined for the first model that connects, and left with the last.
+    """A Ray cluster, joined or started for the first model that connects, and left with the last.
 
-    `report` is called with what is waited for until the models are ready.
+    Until the models are ready, `report` is called with what they wait for.
     """
 
     def __init__(self, order: RayOptions, report: Callable[[str], None] = lambda words: None) -> None:
@@ -56,11 +58,11 @@ class Cluster:
         self._open: set[ReplicatedModel] = set()
         self._begun = False
         self._head = ""
-        self.lost = ""  # why the cluster is lost, once it is
+        self.lost = ""  # why the cluster is lost; "" while it is not
         self._watch: asyncio.Task[None] | None = None
 
     def holds(self, model: Model) -> Model:
-        """Return the model with its replicas on the cluster, or itself if another process cannot load it."""
+        """Return the model with replicas on the cluster, or itself if other processes cannot load it."""
         if model.elsewhere is None:
             return model
         replicated = ReplicatedModel(self, model, model.elsewhere)
@@ -75,7 +77,7 @@ class Cluster:
             self._watch = asyncio.ensure_future(self._watched())
 
     async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` on the joined cluster until it ends or the head is lost, then leave the cluster."""
+        """Run `work` on the joined cluster until it ends or the head is lost. Then leave the cluster."""
         tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._headless())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -106,11 +108,11 @@ class Cluster:
                 reach(self.order.address)
                 with own_token(not self.order.address):
                     ray_library.ray().init(**how)
-            except Exception as error:  # OSError, RuntimeError, ValueError: by what is wrong with the address
+            except Exception as error:  # the class depends on what is wrong with the address
                 raise UsageError(self._unjoined(error)) from error
             self._begun = True
-            gc.freeze()  # Ray stays loaded and is large: searching it for garbage takes longer than its calls
-            # Ray reports on machines on standard output, which belongs to the report; no option turns that off.
+            gc.freeze()  # Ray stays loaded and is large: a search for its garbage takes longer than its calls
+            # Ray prints news of machines to standard output, which belongs to the report. No option turns that off.
             worker: Any = import_module("ray._private.worker")
             worker.print_to_stdstream = lambda *given, **more: None
         if self._watch is None:
@@ -128,7 +130,7 @@ class Cluster:
         return f"{where}: no Ray cluster can be joined there ({one_line(error, 120)}); start one with: ray start --head"
 
     def waits(self, spec: str, what: str) -> None:
-        """Report what this model waits for; an empty text means that it is ready."""
+        """Report what this model waits for; "" means that it is ready."""
         named = 3  # LLMs that the line about waiting names
         self._waits[spec] = what
         lines = [f"{spec} {what}" for spec, what in self._waits.items() if what]
@@ -136,7 +138,7 @@ class Cluster:
         self._report(", ".join([*lines[:named], *more]))
 
     def leave(self, model: ReplicatedModel) -> None:
-        """Note that a model no longer needs the cluster."""
+        """Note that a model no longer needs the cluster. After the last model the cluster is left."""
         self._open.discard(model)
         if self._open:
             return
@@ -160,7 +162,7 @@ class Cluster:
         return len(self.models) * self.order.replicas <= room
 
     def wanted(self) -> str:
-        """Return what a replica waits for before it starts, in words."""
+        """Return, in words, what a replica waits for before it starts."""
         most = max((node["Resources"].get("GPU", 0) for node in ray_library.ray().nodes() if node["Alive"]), default=0)
         if 0 < most < self.order.gpus:
             return f"a machine with {self.order.gpus} GPUs, which the Ray cluster does not have"
@@ -173,14 +175,14 @@ class Cluster:
     # --- the head
 
     async def _watched(self) -> None:
-        """End all work once the head is lost, since Ray does nothing more without it."""
+        """End all work once the head is lost, since Ray does nothing without it."""
         await self._headless()
         for model in self.models:
             model.end(self.lost)
-        await asyncio.to_thread(self._shutdown)  # it takes seconds, and others are asked meanwhile
+        await asyncio.to_thread(self._shutdown)  # it takes seconds; other LLMs are asked meanwhile
 
     async def _headless(self) -> None:
-        """Wait until the head has been away for a while, then count it as lost."""
+        """Wait until `LOOKS` checks of the head in a row have failed. Then note that the head is lost."""
         in_vain = 0
         while in_vain < LOOKS:
             await asyncio.sleep(PULSE)
@@ -191,18 +193,18 @@ class Cluster:
         )
 
     async def _headed(self) -> None:
-        """Wait until the head answers. A call to Ray would wait too, and block everything else."""
+        """Wait until the head answers. A call to Ray would wait too, and block this process. Raises `FatalError`."""
         while not (self.lost or await self._head_answers()):
             await asyncio.sleep(PULSE)
         if self.lost:
             raise FatalError(self.lost)
 
-    # look: seconds that a check takes at most
+    # look: seconds after which a check has failed
     async def _head_answers(self, *, look: float = 3.0) -> bool:
         host, port = split_address(self._head)
         try:
             _, stream = await asyncio.wait_for(asyncio.open_connection(host, port), look)
-        except OSError:  # with TimeoutError
+        except OSError:  # TimeoutError is a subclass
             return False
         stream.close()
         return True
@@ -215,7 +217,7 @@ class Cluster:
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> RayOptions | None:
-    """Return the options together, or None if LLMs are loaded in this process. Raises `UsageError`."""
+    """Return the options together; None if LLMs are loaded in this process. Raises `UsageError`."""
     given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
     if engine != "ray":
         for word, value in given.items():

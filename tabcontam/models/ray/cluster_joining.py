@@ -1,4 +1,4 @@
-"""A check that a cluster answers at an address, and the token without which no process may join one."""
+"""A check that a cluster answers at an address, and the token that a process needs to join one."""
 
 import os
 import secrets
@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-AUTO = "auto"  # the address of a cluster that this machine is in
-ANSWERED = 30.0  # seconds within which the head of a cluster must answer there
+AUTO = "auto"  # means a cluster that this machine is part of
+ANSWERED = 30.0  # seconds in which the head of a cluster must answer
 TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105 - the name of a variable
 WANTS_TOKEN = "authentication token"  # noqa: S105 - Ray's message if it gets no token, or another one
-TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it otherwise
-OWN_TOKEN = secrets.token_hex(32)  # of clusters that this process starts; Ray reads it once
+TOKEN_FILE = Path("~/.ray/auth_token")  # where Ray looks for it if no variable is set
+OWN_TOKEN = secrets.token_hex(32)  # for clusters that this process starts; Ray reads it once
 
 
-# reached: seconds within which a connection must succeed at a cluster's address
+# reached: seconds in which a connection to the cluster must succeed
 def reach(address: str, *, reached: float = 10.0) -> None:
-    """Raise `OSError` if no Ray head answers at HOST:PORT or `auto`, or if it wants a token.
+    """Raise OSError if no Ray head answers at `address` (HOST:PORT or `auto`), or if the head demands a token.
 
     Ray itself would try for minutes, and print its attempts.
     """
@@ -32,7 +32,7 @@ def reach(address: str, *, reached: float = 10.0) -> None:
     ask = [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address]
     words = dict(os.environ)
     if address == AUTO and (TOKEN in words or f"{TOKEN}_PATH" in words or TOKEN_FILE.expanduser().exists()):
-        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does when it joins a cluster of this machine
+        words.setdefault("RAY_AUTH_MODE", "token")  # as Ray does to join a cluster of this machine
     try:
         asked = subprocess.run(  # noqa: S603 - our own words
             ask, env=words, stdin=subprocess.DEVNULL, capture_output=True, timeout=ANSWERED, check=False
@@ -46,10 +46,9 @@ def reach(address: str, *, reached: float = 10.0) -> None:
 
 @contextmanager
 def own_token(local: bool) -> Iterator[None]:
-    """Set a separate token for a cluster that is started here.
+    """Set the token of this process while a cluster is started here.
 
-    Otherwise Ray would write one into the user's home, and because of it ask for a token wherever a cluster starts
-    later.
+    Otherwise Ray would write a token into the user's home. Every cluster that starts later would then demand it.
     """
     if not local or TOKEN in os.environ or f"{TOKEN}_PATH" in os.environ:
         yield

@@ -1,4 +1,4 @@
-"""The processors of a cluster's other machines, each of which does one piece of work at a time."""
+"""The processors of a cluster's other machines. Each does one piece of work at a time."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from typing import Any
@@ -6,26 +6,26 @@ from typing import Any
 from tabcontam.models.ray import ray_library
 from tabcontam.models.ray.cluster import Cluster
 
-LABEL = "ray.io/node-id"  # which Ray gives every machine
+LABEL = "ray.io/node-id"  # a label that Ray gives every machine
 
 
 class LostWorkError(Exception):
-    """A machine was lost with its work, or could not do it."""
+    """The error for a machine that was lost during its work, or could not do it."""
 
 
 class ClusterMachines:
-    """The machines of a cluster except this one, from joining the cluster until the end of the visit.
+    """The machines of a cluster except this one, from joining the cluster until leaving it.
 
-    Their input and output are bytes.
+    Work on them gets bytes and yields bytes.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.lines: set[str] = set()  # why some of them could do nothing
+        self.lines: set[str] = set()  # why machines could not work
         self._known: dict[object, Any] = {}
 
     def places(self) -> int:
-        """Return how many processors they have; none if Ray does not answer."""
+        """Return how many processors the other machines have; 0 if Ray does not answer."""
         try:
             every = ray_library.ray().nodes()
         except ray_library.ray().exceptions.RayError:
@@ -34,11 +34,11 @@ class ClusterMachines:
         return sum(int(node["Resources"].get("CPU", 0)) for node in others)
 
     async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run the work until it ends or the head of the cluster is lost, then leave the cluster."""
+        """Run `work` until it ends or the head of the cluster is lost. Then leave the cluster."""
         await self.cluster.visited(work)
 
     async def doing(self, work: Callable[[bytes], Iterator[bytes]], given: bytes) -> AsyncGenerator[bytes]:
-        """Yield the output of the work on one of them, once one has room for it. Raises `LostWorkError`."""
+        """Yield the output of `work` on another machine, once one has a free processor. Raises `LostWorkError`."""
         ray, task = ray_library.ray(), None
         try:
             task = self._remote(work).remote(ray.put(given))

@@ -1,4 +1,4 @@
-"""The actor on a machine of the cluster: a replica of a model, and the form in which questions and answers are sent."""
+"""A replica of a model, an actor on a machine of the cluster, and the form of questions and answers on their way."""
 
 import asyncio
 import gc
@@ -14,30 +14,30 @@ from tabcontam.evidence.questions import Answer, Capability, Passage, Question, 
 from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm
 from tabcontam.version import __version__
 
-# Bytes of answers that go with a call. Values above 100 kB stay on the replica's machine until they are fetched, and if
+# Bytes of answers in a call. Values above 100 kB stay on the replica's machine until they are fetched. If
 # the head is lost at that moment, Ray ends the asking process.
 MOST = 96_000
-BETWEEN = "\0"  # stands between the texts of tokens that are sent
+BETWEEN = "\0"  # separates the texts of tokens in a sent answer
 
-# Values sent to a replica and back are plain tuples, which Ray writes many times as fast as tuples with a class.
+# Values are sent as plain tuples, which Ray writes many times as fast as tuples of a class.
 SentQuestion = tuple[int, Question | str, int]  # the number of its answer, a question, the most tokens of the answer
 
 
 @dataclass(frozen=True)
 class ModelEnd:
-    """The reason why a loaded model answers nothing any more."""
+    """The reason why a loaded model answers nothing more."""
 
     why: str
 
 
-ScoreColumns = tuple[Any, ...]  # scores, as they are sent
-# An answer, or the line that explains why there is none.
+ScoreColumns = tuple[Any, ...]  # scores in the form in which they are sent
+# A question's number with its answer, or with the reason why there is none.
 SentAnswer = tuple[int, Answer | ModelEnd | ScoreColumns | str]
 
 
 @dataclass(frozen=True)
 class ReplicaFacts:
-    """The facts that a replica knows once its model is loaded."""
+    """The facts about a model that its replica knows once the model is loaded."""
 
     form: PromptForm
     capabilities: frozenset[Capability]
@@ -46,7 +46,7 @@ class ReplicaFacts:
 
 
 class Replica:
-    """The state of an actor: one model, loaded when it is first asked for."""
+    """The state of an actor: one model, which is loaded when `about` is first called."""
 
     def __init__(self, make: Callable[[], Model]) -> None:
         self._model, self._loading = make(), asyncio.Lock()
@@ -57,10 +57,10 @@ class Replica:
         self._changed = asyncio.Event()
 
     async def here(self) -> None:
-        """Answer as soon as a machine has room for this replica."""
+        """Return as soon as a machine has room for this replica."""
 
     async def about(self, version: str) -> ReplicaFacts | str:
-        """Load the model. A returned text states why that failed, or that this machine has another tabcontam."""
+        """Load the model; return its facts, or why that failed: a bad model, or another version of tabcontam."""
         if version != __version__:
             versions = f"a machine of the cluster has tabcontam {__version__}, this one {version}"
             return f"{versions}; install one version on both"
@@ -70,16 +70,15 @@ class Replica:
                     await self._model.connect()
                 except UsageError as error:
                     return str(error)
-                gc.freeze()  # the model stays loaded: searching it for garbage takes longer than to answer
+                gc.freeze()  # the model stays loaded: a search for its garbage takes longer than an answer
                 own = self._model
                 self._about = ReplicaFacts(own.form, own.capabilities, own.version, own.connections or 1)
         return self._about
 
     async def answers(self, asked: Sequence[SentQuestion]) -> list[SentAnswer]:
-        """Ask the model these questions too, and return all answers that are ready once there is one, as far as one
-        call takes.
+        """Ask the model these questions too. Once an answer is ready, return as many as one call carries.
 
-        If several calls wait, one of them takes the answers. The result is empty if the model has no open question.
+        If several calls wait, one of them returns the answers. The result is empty if no question is open.
         """
         for number, question, max_tokens in asked:
             self._under_way.add(number)
@@ -97,9 +96,9 @@ class Replica:
     async def _ask(self, number: int, request: ModelRequest) -> None:
         try:
             answer: Answer | ModelEnd | str = await self._model.answer(request)
-        except FatalError as error:  # an engine that died: it would answer nothing else, either
+        except FatalError as error:  # an engine that died would answer no other question
             answer = ModelEnd(one_line(error))
-        except Exception as error:  # this question alone has no answer
+        except Exception as error:  # only this question has no answer
             answer = one_line(error)
         self._answered.append((number, pack_answer(answer)))
         self._under_way.discard(number)
@@ -107,14 +106,14 @@ class Replica:
 
 
 def question_of(sent: Question | str) -> Question:
-    """Return the question that was sent; a passage is sent as its text alone."""
+    """Return the question that was sent. A passage is sent as its bare text."""
     return Passage(sent) if isinstance(sent, str) else sent
 
 
 def pack_answer(answer: Answer | ModelEnd | str) -> "Answer | ModelEnd | str | ScoreColumns":
-    """Return the form in which an answer is sent: scores column by column, their texts joined, numbers as bytes.
+    """Return the form in which an answer is sent: scores by column, the texts joined, the numbers as bytes.
 
-    A value with a class of its own, or many parts, takes Ray many times as long.
+    Ray takes many times as long for a value of a class, or with many parts.
     """
     if not isinstance(answer, Scores):
         return answer
@@ -127,7 +126,7 @@ def pack_answer(answer: Answer | ModelEnd | str) -> "Answer | ModelEnd | str | S
 
 
 def unpack_answer(sent: "Answer | ScoreColumns") -> Answer:
-    """Return the answer as it was before it was sent."""
+    """Return the answer from the form in which it was sent."""
     if not isinstance(sent, tuple):
         return sent
     columns, state, *more = sent
@@ -139,9 +138,9 @@ def unpack_answer(sent: "Answer | ScoreColumns") -> Answer:
     return Scores(tokens, ReplyState(state), *more)
 
 
-# small: bytes of an answer besides its text
+# small: bytes of an answer without its text
 def _size(answer: Answer | ModelEnd | ScoreColumns | str, *, small: int = 80) -> int:
-    """Return about how many bytes an answer has as it is sent."""
+    """Return about how many bytes a sent answer has."""
     if isinstance(answer, tuple):
         return small + sum(map(len, answer[0]))
     return small + len(answer.text) if isinstance(answer, Reply) else small

@@ -1,4 +1,4 @@
-"""The local side of a replica: the questions that it is sent, and the tasks that wait for the answers."""
+"""The local side of a replica: the questions that it is sent, and the tasks that wait for their answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from tabcontam.version import __version__
 
 
 class ReplicaClient:
-    """A replica of a model, with its open questions. `lost` is called once the replica is gone.
+    """A replica of a model, with its open questions. `lost` is called once the replica is lost.
 
-    A call costs more than a millisecond, however little it carries. So questions that are asked at about the same time
-    share one call, at most as many as the model takes `at_once`, and so do the answers that arrived meanwhile. One call
-    always waits for the next answer.
+    A call takes more than a millisecond, even a small one. So questions that are asked at about the same time share a
+    call, up to `at_once` of them. Answers that arrive at about the same time share one too. One call always waits for
+    the next answer.
     """
 
     def __init__(self, actor: Any, lost: Callable[["ReplicaClient", Exception], None], at_once: int) -> None:
@@ -28,17 +28,17 @@ class ReplicaClient:
         self._unsent: list[SentQuestion] = []
         self._waiting: dict[int, tuple[Question, asyncio.Future[Answer]]] = {}
         self._calls: set[asyncio.Task[Any]] = set()
-        self._open = 0  # calls that will bring an answer, with the one that is about to be made
+        self._open = 0  # calls that will bring an answer, including one that is being prepared
         self._gathering = False
         self._ended = ""
 
     @property
     def under_way(self) -> int:
-        """The number of answers that it is working on."""
+        """The number of questions that it has not answered yet."""
         return len(self._waiting)
 
     async def ask(self, request: ModelRequest) -> Answer:
-        """Return the answer. Raises `TransientError` if the replica is lost, `FatalError` if the cluster is."""
+        """Return the answer. Raises `TransientError` if the replica is lost, `FatalError` if the cluster is lost."""
         number = next(self._numbers)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         question = request.question
@@ -48,7 +48,7 @@ class ReplicaClient:
         return await answer
 
     async def about(self) -> ReplicaFacts | str:
-        """Return the facts about its model once that is loaded. Raises `FatalError` if it is ended, and as Ray does."""
+        """Return the facts about its model once it is loaded. Raises `FatalError` if it was ended, and Ray's errors."""
         call = asyncio.ensure_future(self._about())
         self._calls.add(call)
         await asyncio.wait([call])
@@ -62,24 +62,24 @@ class ReplicaClient:
         return facts
 
     async def here(self) -> None:
-        """Wait until a machine has room for the replica; forever if it is lost before."""
-        with suppress(Exception):  # the task that waits in `about` gets the error
+        """Wait until a machine has room for the replica; for ever if the replica is lost before."""
+        with suppress(Exception):  # the task that waits in `about` raises it
             await self.actor.here.remote()
             return
         await asyncio.Event().wait()
 
     def end(self, error: TransientError | FatalError) -> None:
-        """Wait for no more answers; every waiting task gets this error."""
+        """Wait for no more answers. Every waiting task raises this error."""
         self._ended = str(error)
         for call in self._calls:
             call.cancel()
         waiting, self._waiting = self._waiting, {}
         for _, answer in waiting.values():
-            if not answer.done():  # else the caller has stopped waiting
+            if not answer.done():  # else its caller waits no longer
                 answer.set_exception(error)
 
     def _call(self) -> None:
-        if self._gathering:  # it goes with the call that is about to be made
+        if self._gathering:  # the call that is being prepared will take the question
             return
         self._gathering = True
         self._open += 1
@@ -88,13 +88,13 @@ class ReplicaClient:
         call.add_done_callback(self._calls.discard)
 
     async def _called(self) -> None:
-        """Send the questions that are asked now, and take the next answers."""
+        """Send the unsent questions, and handle the answers that the call returns."""
         try:
             answers = await self.actor.answers.remote(await self._gathered())
         except ray_library.lost_errors() as error:
             self._lost(self, error)
             return
-        except Exception as error:  # the call itself failed: the lost answers could be of any question
+        except Exception as error:  # the call failed: any open question may have lost its answer
             answers = [(number, one_line(getattr(error, "cause", error))) for number in self._waiting]
         self._open -= 1
         dead = ""
@@ -110,7 +110,7 @@ class ReplicaClient:
             self._call()
 
     async def _gathered(self) -> list[SentQuestion]:
-        """Return the questions to send, once they fill a call or a turn of the loop brings no more."""
+        """Return the questions to send, once they fill a call or no more are added."""
         seen = -1
         while seen < len(self._unsent) < self.at_once:
             seen = len(self._unsent)
@@ -125,7 +125,7 @@ class ReplicaClient:
         if number not in self._waiting:
             return
         question, answer = self._waiting.pop(number)
-        if not answer.done():  # else the caller has stopped waiting
+        if not answer.done():  # else its caller waits no longer
             answer.set_result(
                 without_answer(question, ReplyState.FAILED, sent) if isinstance(sent, str) else unpack_answer(sent)
             )

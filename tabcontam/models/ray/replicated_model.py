@@ -1,4 +1,4 @@
-"""A model whose replicas answer on a cluster: the choice of a replica for a question, and replacement of lost ones."""
+"""A model with replicas on a cluster: which replica gets a question, and how lost replicas are replaced."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -17,16 +17,16 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.models.ray.cluster import Cluster
 
-LOADS = 3  # times that the first replica of an LLM is started if it is lost while it loads
-ROOM = 5.0  # seconds that a replica may take to start if there is room
-PAUSE = 2.0  # seconds before a lost replica is started again
+LOADS = 3  # times that an LLM's first replica is started if it is lost while it loads
+ROOM = 5.0  # seconds; a replica that takes longer to start waits for room
+PAUSE = 2.0  # seconds until a lost replica is replaced
 
 
 class ReplicatedModel(Model):
-    """A model whose replicas answer on a cluster. It differs from the model only in where it runs.
+    """A model that is loaded in replicas on a cluster. It answers exactly as the model itself does.
 
-    A question goes to the replica that has the fewest. If the replica is lost with its machine, the question is asked
-    again (`TransientError`), and another replica is started in its place.
+    A question goes to the replica with the fewest open questions. If that is lost with its machine, the question is
+    asked again (`TransientError`), and another replica is started.
     """
 
     local = True
@@ -40,13 +40,13 @@ class ReplicatedModel(Model):
         self._loading: set[ReplicaClient] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._lost, self._gone = 0, ""
-        self._given_up = 0  # replicas that cannot be started
-        self._at_once = model.connections or 1  # questions that the model takes at once
+        self._given_up = 0  # replicas that could not be started
+        self._at_once = model.connections or 1  # questions that a replica answers at a time
         self._changed: asyncio.Event | None = None
 
     @property
     def identity(self) -> Mapping[str, str] | None:
-        """The identity of the model, which is the same wherever it runs."""
+        """The identity of the model, which does not depend on where it runs."""
         return self._model.identity
 
     def check_at_hand(self) -> None:
@@ -64,9 +64,9 @@ class ReplicatedModel(Model):
     async def connect(self) -> None:
         """Load the model in one replica, to learn its facts. Raises `UsageError`.
 
-        If not all models fit at once, the replica gives its place to the next and is started again when it is asked.
+        If not all models fit on the cluster at once, this replica is ended. A new one starts when the model is asked.
         """
-        ahead = 2  # times what a model takes at once: it has the next ones while answers are on their way
+        ahead = 2  # times `connections` of the model: the next questions wait at the replica
         if self.version:
             return
         self._cluster.begin(self)
@@ -91,25 +91,25 @@ class ReplicatedModel(Model):
             self._end(replica)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """Ask a replica. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
+        """Return a replica's answer. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
         replica = await self._freest()
         result = await replica.ask(request)
         self._lost = 0
         return result
 
     async def rest(self) -> None:
-        """Give the places of its replicas to the models that wait for one, if there are any."""
-        with suppress(FatalError):  # no model waits for one on a cluster that is lost
+        """End the model's replicas if other models wait for room."""
+        with suppress(FatalError):  # on a lost cluster no model waits for room
             if self._cluster._begun and len(self._cluster.models) > 1 and not await self._cluster.all_fit():
                 self._end_all()
 
     async def close(self) -> None:
-        """End its replicas."""
+        """End the model's replicas."""
         self._end_all()
         self._cluster.leave(self)
 
     def end(self, why: str) -> None:
-        """Answer nothing more, because the cluster is lost."""
+        """Answer nothing more, because the cluster is lost for the reason `why`."""
         self._gone = self._gone or why
         for task in self._tasks:
             task.cancel()
@@ -121,7 +121,7 @@ class ReplicatedModel(Model):
     # --- the replicas
 
     async def _first(self) -> tuple[ReplicaClient, ReplicaFacts | str]:
-        """Return the first replica, started again if it is lost while it loads."""
+        """Return the first replica. If it is lost while it loads, it is started again."""
         for _ in range(LOADS - 1):
             with suppress(*ray_library.lost_errors()):
                 return await self._loaded()
@@ -129,7 +129,7 @@ class ReplicatedModel(Model):
         return await self._loaded()
 
     async def _loaded(self) -> tuple[ReplicaClient, ReplicaFacts | str]:
-        """Return one more replica, and the facts about its model once that is loaded, or why that failed."""
+        """Return one more replica, with the facts about its model once it is loaded, or why that failed."""
         actor = await self._cluster.actor(self._make, self._at_once)
         replica = ReplicaClient(actor, self._note_lost, self._at_once)
         self._loading.add(replica)
@@ -157,7 +157,7 @@ class ReplicatedModel(Model):
             begun.cancel()
 
     async def _freest(self) -> ReplicaClient:
-        """Return the replica with the fewest open questions, once there is one."""
+        """Return the replica with the fewest open questions, as soon as one is ready."""
         self._changed = self._changed or asyncio.Event()
         wanted = self._cluster.order.replicas - self._given_up
         while len(self._tasks) + len(self._ready) < wanted and not self._gone:
@@ -175,7 +175,7 @@ class ReplicatedModel(Model):
         task.add_done_callback(self._tasks.discard)
 
     async def _begun(self, after: float) -> None:
-        """Load one more replica, and add it to those that are asked."""
+        """Load one more replica, which is asked from then on."""
         await asyncio.sleep(after)
         try:
             replica, about = await self._loaded()
@@ -185,7 +185,7 @@ class ReplicatedModel(Model):
         except ray_library.lost_errors() as error:
             self._lose(error)
             return
-        except Exception as error:  # of the model's libraries, or no machine can ever hold it
+        except Exception as error:  # an error of the model's libraries, or no machine is large enough
             self._give_up(self._unloaded(error))
             return
         if isinstance(about, str):
@@ -205,13 +205,13 @@ class ReplicatedModel(Model):
         return f"{self.spec} cannot be loaded in a replica: {one_line(getattr(error, 'cause', error))}"
 
     def _note_lost(self, replica: ReplicaClient, error: Exception) -> None:
-        if replica in self._ready:  # the first of those that waited for its answers
+        if replica in self._ready:  # False if the loss is already noted
             self._ready.remove(replica)
             why = f"a replica of {self.spec} was lost: {ray_library.loss(error)}"
             self._end(replica, TransientError(why, "replica lost"))
             self._lose(error)
 
-    # lost: replicas of an LLM that may be lost without an answer between
+    # lost: replicas of an LLM that may be lost without an answer in between
     def _lose(self, error: Exception, *, lost: int = 5) -> None:
         self._lost += 1
         if self._lost >= lost and not self._ready:
@@ -220,9 +220,9 @@ class ReplicatedModel(Model):
             self._begin(PAUSE)
 
     def _give_up(self, why: str) -> None:
-        """Start no further replica; if none is ready or about to be, nothing can be answered."""
+        """Start no further replica. If none is ready or being started, nothing can be answered."""
         self._given_up += 1
-        if not self._ready and len(self._tasks) <= 1:  # the one that gives up is among them
+        if not self._ready and len(self._tasks) <= 1:  # the task that gives up is one of them
             self._gone = why
         self._notify()
 
