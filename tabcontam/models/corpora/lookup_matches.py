@@ -80,6 +80,7 @@ class LookupMatches:
 
 
 # around: bytes before and after a match that the quotation includes
+# quoted: the most bytes of a match in the quotation
 def quote_match(
     text: bytes, begin: int, end: int, low: int, high: int, *, around: int = 80, quoted: int = 2000
 ) -> tuple[str, int, int]:

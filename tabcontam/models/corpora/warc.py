@@ -32,6 +32,7 @@ def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 # longest: the most bytes of a line of a record's head
+# most: the most lines of a record's head
 def _head(
     stream: BinaryIO, given: ReaderInput, *, longest: int = 1 << 16, most: int = 1000
 ) -> dict[bytes, bytes] | None:
