@@ -119,9 +119,7 @@ def _without(row: Sequence[Cell], place: int) -> tuple[Cell, ...]:
 
 
 def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
-    """Return the days that a row's date can mean; None for an empty cell. Raises `UsageError` if the cell is not a
-    date.
-    """
+    """Return the days that a row's date can mean; None for an empty cell. Raises `UsageError` for any other cell."""
     if table.is_missing(cell) or not (cell or "").strip():
         return None
     stated = str(cell)
@@ -151,9 +149,7 @@ def _name(table: Table, since: date, until: date | None) -> str:
 
 
 def save_fresh_rows(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
-    """Write the rows as CSV with their card in `folder`; return the path of the card, then of the CSV file. Raises
-    `OSError`.
-    """
+    """Write the rows as CSV with a card in `folder`. Return the paths of card and CSV file. Raises `OSError`."""
     table = fresh.table
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")

@@ -44,8 +44,7 @@ class FeedEntry:
     changed: tuple[str, ...]
 
     def published(self) -> InstantRange | None:
-        """Return when the entry was published: its earliest stated date. None if it states no date, or one that cannot
-        be read.
+        """Return when the entry was published: its earliest stated date; None if dates are missing or unreadable.
 
         A date of its last change counts only if it is earlier than the publication dates.
         """

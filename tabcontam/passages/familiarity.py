@@ -119,9 +119,7 @@ def recite_query(piece: PassageStart) -> Query:
 
 
 def bits(scores: Answer | None) -> float | None:
-    """Return the bits per character of a text, or None without scores. The first token is left out, because many
-    servers do not score it.
-    """
+    """Return the bits per character, without the first token (many servers do not score it); None without scores."""
     if not isinstance(scores, Scores) or scores.state is not ReplyState.OK or len(scores.tokens) < 2:
         return None
     scored = scores.tokens[1:]

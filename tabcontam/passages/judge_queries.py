@@ -95,9 +95,7 @@ class PairOutcome:
 
     @property
     def winner(self) -> str | None:
-        """The LLM that won in both orders; "tie" if the judge's choice depended on the order; None if an order is
-        unjudged.
-        """
+        """The LLM that won in both orders; "tie" if the order decided; None if an order is not judged."""
         if self.as_first is None or self.swapped is None:
             return None
         first = {FIRST: self.llms[0], SECOND: self.llms[1]}.get(self.as_first, TIE)

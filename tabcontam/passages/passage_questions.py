@@ -64,9 +64,7 @@ class TextPassage:
         return None if gives_away(text, answer) else text
 
     def replaced(self, hides: Callable[[str], bool], placeholder: str) -> str:
-        """Return the text with one placeholder for each run of sentences, within a paragraph, for which `hides` is
-        true.
-        """
+        """Return the text with one placeholder for each run of sentences in a paragraph for which `hides` is true."""
         paragraphs = []
         for paragraph in self.paragraphs:
             kept: list[str] = []
@@ -149,9 +147,7 @@ def summary_of(passage: TextPassage) -> str:
 
 
 def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str | None:
-    """Return the question for a summary, or the reason why there is none; None if no sentence sums up the text. No LLM
-    writes this question.
-    """
+    """Return the question for a summary, written without an LLM, or why there is none; None if no sentence sums up."""
     answer = " ".join(summary_of(passage).split())
     if len(words(answer)) < LEAST_ANSWER_WORDS:
         return None
@@ -197,9 +193,7 @@ def explained(passage: TextPassage, reply: Reply) -> list[QuestionCandidate] | N
 
 
 def question_query(candidate: QuestionCandidate) -> Query:
-    """Return the query that has an LLM write a question on a key sentence, copy the answer from it, and name the
-    topic.
-    """
+    """Return the query for a question on a key sentence, an answer copied from the sentence, and the topic."""
     wanted = {
         QuestionKind.TERMINOLOGY: f"the words that explain what the term {json.dumps(candidate.term)} means",
         QuestionKind.PURPOSE: "the words that give the reason or the purpose",
@@ -253,9 +247,7 @@ def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion |
 
 
 def longest_candidates(passage: TextPassage) -> list[QuestionCandidate]:
-    """Return candidates for as many terms as a passage can have, each with the longest sentences. They bound the
-    cost.
-    """
+    """Return as many terms as a passage can have, each with the longest sentences, for an upper bound of the cost."""
     longest = tuple(sorted(passage.sentences, key=len)[-TERM_SENTENCES:])
     return [
         QuestionCandidate(passage, QuestionKind.TERMINOLOGY, longest, "x" * 100 + str(number))

@@ -83,9 +83,7 @@ WORDED = re.compile(r"\w\S*")
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
-    """Return the cells of the first JSON object with an asked feature, or of the first list with a value for each
-    feature.
-    """
+    """Return the cells of the first JSON object with an asked feature, or of the first list with all values."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
     for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_JSON_STARTS)):
         try:
@@ -160,9 +158,7 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
 
 
 def unambiguous_cells(pairs: Iterable[tuple[str, str]]) -> Cells:
-    """Return the features with their values. Features with two different values are left out, because either may be
-    meant.
-    """
+    """Return the features with their values. Features with two different values are left out."""
     by_name: dict[str, set[str | None]] = {}
     for name, value in pairs:
         by_name.setdefault(name, set()).add(value or None)
@@ -171,9 +167,7 @@ def unambiguous_cells(pairs: Iterable[tuple[str, str]]) -> Cells:
 
 @lru_cache(maxsize=100_000)
 def spelling(name: str) -> str:
-    """Return a name in lower case, without a note in parentheses at its end and without separators between its
-    words.
-    """
+    """Return a name in lower case, without separators between words and without a note in parentheses."""
     return SEPARATORS.sub("", NOTE.sub("", name)).casefold()
 
 
@@ -210,9 +204,7 @@ def stated_values(text: str, name: str) -> Iterator[str | None]:
 
 
 def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return the cells without placeholders and without words for "no value", unless the column has this word as a
-    value.
-    """
+    """Return the cells without placeholders, and without words for "no value" except values of the column."""
 
     def is_one(name: str, cell: str | None) -> bool:
         if cell is None or is_number(cell):
@@ -299,9 +291,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
 
 
 def cleaned(cell: str, sort: FeatureValues) -> str:
-    """Return the longest piece of a cell that could be a value, without talk around it. If none could be, return the
-    cell.
-    """
+    """Return the longest piece of a cell that could be a value, without talk around it; else the cell."""
     if sort.has(cell):
         return cell
     cell = _native(unquoted(ELLIPSIS.sub("", cell)), sort)

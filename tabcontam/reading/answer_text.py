@@ -77,9 +77,7 @@ def unlabelled(line: str) -> str:
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:
-    """Return whether two values are equal. Numbers are compared as numbers; case, outer spaces, quotes and full stop of
-    texts are ignored.
-    """
+    """Return whether two values are equal. Case, outer spaces, quotes, full stop, notation of numbers are ignored."""
     if answer is None or expected is None:
         return False
     return value_key(answer) == value_key(expected)
@@ -92,9 +90,7 @@ def is_mark(cell: str | None) -> bool:
 
 @lru_cache(maxsize=100_000)
 def value_key(text: str) -> str:
-    """Return a key that is the same for equal values: `256`, `256.0` and `2.56e2` have one key, `No.` and `no`
-    another.
-    """
+    """Return a key that equal values share: one for `256`, `256.0` and `2.56e2`, another for `No.` and `no`."""
     text = text if text.isascii() else plain_signs(text).replace("\u2013", "-")
     bare = " ".join(text.split()).strip(MARKS).casefold()
     bare = bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare

@@ -45,9 +45,7 @@ MARKUP = " \t\"'`*_"
 
 
 def spelled(name: str) -> str:
-    """Return only the letters and digits of a name: the same for `unit_price_eur`, `UnitPriceEUR`, `Unit Price
-    (EUR)`.
-    """
+    """Return only the letters and digits of a name, so `unit_price_eur` and `Unit Price (EUR)` give the same."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
@@ -173,9 +171,7 @@ def without_choices(text: str) -> str:
 
 
 def first_row(text: str, asked: tuple[str, ...]) -> str:
-    """Return the text before a second row, which begins with the same name as the first. "" if the first is
-    incomplete.
-    """
+    """Return the text before a second row, which begins with the same name as the first; "" without a complete row."""
     places = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in places], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]

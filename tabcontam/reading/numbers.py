@@ -89,9 +89,7 @@ def is_finite(text: str) -> bool:
 
 
 def number_in(text: str, writing: NumberStyle) -> str:
-    """Return the number in `39. This is a guess.` or `39 years`. If other words follow (`39 or 40`), return the
-    text.
-    """
+    """Return the number in `39. This is a guess.` or `39 years`. Return other texts (`39 or 40`) unchanged."""
     text = text.strip(AROUND)
     if (whole := writing.plain(text.removesuffix("."))) is not None:
         return whole

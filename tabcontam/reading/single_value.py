@@ -154,9 +154,7 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
 
 
 def _value(text: str, sort: FeatureValues) -> str | None:
-    """Return the text of a place as a value, without an announcement such as "the answer is"; None if it is no
-    value.
-    """
+    """Return a text as a value, without an announcement such as "the answer is"; None if it cannot be a value."""
     if sort.numeric and is_finite(number := cleaned(bare(text), sort)):
         return number
     text = BULLET.sub("", text.strip())
@@ -197,9 +195,7 @@ def _keyed(text: str) -> Iterator[str]:
 
 
 def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
-    """Yield the value after each mention of the feature's name: after a word for "is", or after a few words in any
-    language.
-    """
+    """Yield the value after each mention of the feature's name: after a word for "is", or after any few words."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
         if (verb := SAYING_IT.match(rest)) and (value := _value(rest[verb.end() :], sort)) is not None:

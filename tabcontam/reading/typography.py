@@ -1,6 +1,4 @@
-"""Replacement of equivalent signs: typographic hyphens, quotes and blanks, full-width letters, digits of other
-scripts.
-"""
+"""Replacement of equivalent signs: typographic hyphens, quotes and blanks, full-width letters, digits of any script."""
 
 import re
 import unicodedata

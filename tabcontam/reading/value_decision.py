@@ -28,9 +28,7 @@ def first_line(text: str) -> str:
 
 
 def completion_line(text: str) -> str:
-    """Return the line of a full completion that the authors keep: the second if the first is a short preamble, else the
-    first.
-    """
+    """Return the line of a full completion that the authors keep: the second if the first is a short preamble."""
     lines = text.split("\n", 2)
     return lines[1] if len(lines) > 1 and len(lines[0].split()) < LEAST_WORDS_OF_ROW else lines[0]
 

@@ -63,9 +63,7 @@ class FeatureValues:
         return writing_of(self.values) if self.values else NumberStyle(decimals=True, thousands=True)
 
     def among(self, number: str) -> bool:
-        """Return whether a number could be a value: as many digits as a known value, near many known ones, decimals if
-        all have.
-        """
+        """Return whether a number is similar to the known ones: in its number of digits, its size and its decimals."""
         if not is_finite(number):
             return False
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]

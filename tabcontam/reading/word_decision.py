@@ -60,9 +60,7 @@ def appears(word: str, output: str) -> bool:
 
 
 def stands_in(word: str, output: str) -> bool:
-    """Return whether `output` contains `word` as a whole: `PassengerId` in `passenger_id`, but not `ATA` in
-    `dataset`.
-    """
+    """Return whether `output` contains `word` as a whole: `PassengerId` in `passenger_id`, not `ATA` in `dataset`."""
     if stands_whole(word, output):
         return True
     return PLAIN.fullmatch(word) is not None and f" {' '.join(pieces(word))} " in f" {' '.join(pieces(output))} "

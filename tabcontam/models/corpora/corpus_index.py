@@ -33,9 +33,7 @@ ReportProgress = Callable[[int, int, int], None]
 
 
 class DocumentPlace(NamedTuple):
-    """A place of a text: the document's name (the `source` of `DocumentStretch`) and the offset in its text, in
-    bytes.
-    """
+    """A place of a text: the document, as named by `DocumentStretch.source`, and the offset in its text in bytes."""
 
     source: str
     offset: int
@@ -106,9 +104,7 @@ class CorpusIndex:
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """Return how often each text occurs. Overlapping occurrences all count; an occurrence is within one
-        document.
-        """
+        """Return how often each text occurs. Occurrences may overlap; each is within one document."""
         sought, found = SearchTexts(texts), dict.fromkeys(texts, 0)
         for shard in self.shards:
             low, high = _ranges(shard, sought, self.folder)
@@ -149,9 +145,7 @@ class CorpusIndex:
 
 
 def index_folder(files: CorpusFiles) -> Path:
-    """Return the folder of the index of these files, which may not exist. Raises `UsageError` if a file cannot be
-    read.
-    """
+    """Return the folder for the index of these files. Raises `UsageError` if a file cannot be read."""
     return corpora_folder() / f"index-{VERSION}" / digest(files)[:32]
 
 

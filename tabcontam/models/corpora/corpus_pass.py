@@ -42,9 +42,7 @@ class ProcessLostError(Exception):
 
 @dataclass(eq=False)
 class CorpusPass:
-    """A reading of `portions` that answers `lookups`. `report` is called with its progress. Any thread may call
-    `stop`.
-    """
+    """A reading of `portions` that answers `lookups` and calls `report` with its progress. Any thread may stop it."""
 
     lookups: Sequence[Lookup]
     portions: Sequence[Portion]

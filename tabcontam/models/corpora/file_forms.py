@@ -48,9 +48,7 @@ class FileFormat(NamedTuple):
 
 
 def form_of(path: Path, name: str) -> FileFormat | Reason:
-    """Return the form of a file, or the reason why it is not read. Raises `UsageError` if its reader is not
-    installed.
-    """
+    """Return the form of a file, or the reason why it is not read. Raises `UsageError` if a package is missing."""
     try:
         with open_file(path) as file:
             head = file.read(HEAD)

@@ -28,18 +28,14 @@ Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The strings needed for a match: it must contain any `least` of `things`, but `least` - 1 of them may be
-    missing.
-    """
+    """The strings needed for a match. It contains at least one of any `least` of the `things`."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
     keys: tuple[bytes, ...] = ()
 
     def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
-        """Return the number of places that must be searched, and the strings that are there: the rarest of any `least`
-        things.
-        """
+        """Return the rarest strings of which every match contains one, after the number of their places."""
         words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
         chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
         strings = {text for spelled in chosen for text in spelled}

@@ -162,9 +162,7 @@ class IndexShard:
         self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
 
     def ranges(self, sought: SearchTexts) -> "tuple[Numbers, Numbers]":
-        """Return, for each text, the range of the suffixes that begin with it. The range is empty if it does not
-        occur.
-        """
+        """Return for each text the range of the suffixes that begin with it. Without an occurrence it is empty."""
         import numpy as np
 
         first, last = self._pairs[sought.pairs], self._pairs[sought.pair_ends]
@@ -217,9 +215,7 @@ class IndexShard:
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
-        """Return for each text in `which` the first suffix of its range that is not smaller; with `upper`, that is
-        greater.
-        """
+        """Return for each text in `which` its range's first suffix that is not smaller (with `upper`: greater)."""
         import numpy as np
 
         low, high = low.copy(), high.copy()

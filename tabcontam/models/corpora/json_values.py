@@ -166,9 +166,7 @@ class JsonValues:
                 self._more()
 
     def _more(self) -> None:
-        """Read at least as much text as is in memory already. So a long value is parsed from its start only a few
-        times.
-        """
+        """Read as much text as is in memory, or more. So a long value is parsed from its start only a few times."""
         block = self._stream.read(max(CHUNK, len(self._text)))
         self._ended = not block
         self._text += self._decoder.decode(block, final=self._ended)

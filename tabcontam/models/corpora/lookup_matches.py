@@ -22,9 +22,7 @@ class LookupMatches:
     more: bool = False
 
     def holds(self, source: str, text: int) -> bool:
-        """Return whether a document is known to contain a text. Once no more documents are counted, return True for new
-        ones.
-        """
+        """Return whether a document is known to contain a text. Once no more documents are counted, return True."""
         held = self.documents.get(source)
         if held is None and len(self.documents) >= MOST_COUNTED_DOCUMENTS:
             self.more = True
@@ -67,9 +65,7 @@ class LookupMatches:
         return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
 
     def matches(self, lookup: Lookup, detail: str = "") -> Matches:
-        """Return the answer to the lookup, with at most `lookup.most` places: first one place of each text, then
-        others.
-        """
+        """Return the answer with at most `lookup.most` places: first one place of each text, then others."""
         first = {match.text: match for match in reversed(self.found)}
         ordered = [first[text] for text in sorted(first)]
         ordered += [match for match in self.found if match not in ordered]

@@ -53,9 +53,7 @@ def _opened(file: Any, *, buffer: int = 1 << 20) -> Any:
 
 
 def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the rows of a portion as documents: the values of the named columns, or of all columns except pictures'
-    bytes.
-    """
+    """Yield the rows of a portion as documents: the values of the named columns, or of all without raw bytes."""
     batch_bytes = 4 << 20  # approximate bytes of a batch of rows
     pyarrow = need_pyarrow(given.name)
     parquet = _opened(given.file)

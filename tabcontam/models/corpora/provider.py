@@ -58,9 +58,7 @@ class CorpusModel(Model):
         corpus_files(self._typed)
 
     async def connect(self) -> None:
-        """List the files, split them into portions, and compute the version. Raises `UsageError` if one of these
-        fails.
-        """
+        """List the files, split them into portions, and compute the version. Raises `UsageError`."""
         most_named = 5  # the most unread paths that a message names
         if self._files is not None:
             return
@@ -101,9 +99,7 @@ class CorpusModel(Model):
             await asyncio.wait([self._reading])
 
     async def _read(self) -> None:
-        """Answer all waiting lookups by one reading, once no more arrive. Repeat this for lookups that arrived
-        meanwhile.
-        """
+        """Answer all waiting lookups by one reading, once no more arrive. Repeat this for later lookups."""
         while self._waiting:
             number = 0
             while number < len(self._waiting) and not self._stopped:

@@ -85,9 +85,7 @@ class ReaderInput:
         yield from found
 
     def source(self, at: int, number: int) -> str:
-        """Return the name of the document that begins at byte `at` and is record `number` of the file, counted from
-        1.
-        """
+        """Return the name of the document that begins at byte `at`, record `number` of the file (from 1)."""
         return f"{self.name}@{at}" if self.plain else f"{self.name}#{number}"
 
     def source_of_number(self, number: int) -> str:

@@ -75,9 +75,7 @@ def value(cell: str) -> CellValue:
 
 @dataclass(frozen=True)
 class RowLookup:
-    """A parsed lookup by cells: the values of its texts, and the values next to them. Values without a word are left
-    out.
-    """
+    """A parsed lookup by cells: the values of its texts, and the values next to them that have words."""
 
     texts: tuple[CellValue, ...]
     others: tuple[CellValue, ...]
@@ -137,9 +135,7 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
 
 
 def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the best of overlapping spans in text order, each extended to contain as many of its values as
-    possible.
-    """
+    """Return the best of overlapping spans in text order, each extended to contain more of its values if possible."""
     found, won = list(found), list[TextSpan]()
     begins, ends = list[int](), list[int]()  # disjoint stretches that are covered by better spans
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):

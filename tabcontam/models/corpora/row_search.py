@@ -55,9 +55,7 @@ class RowSearch:
         self.given_up, self._tried = set(), Counter()
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield a row's number, the number of a piece of the block, and the row's places there. Rows in `over` are left
-        out.
-        """
+        """Yield a row's number, a piece's number and the row's places there. Rows in `over` are left out."""
         everywhere = 1 << 60  # the number of places of the last value
         import numpy as np
 
@@ -138,9 +136,7 @@ class _CandidatePlaces:
     high: "Numbers"
 
     def keep(self) -> None:
-        """Keep the places that have all values nearby, except `lacking` of them. The rarest values are checked
-        first.
-        """
+        """Keep the places that have all values nearby except `lacking`. The rarest values are checked first."""
         import numpy as np
 
         left = np.full(len(self.places), self.lacking)

@@ -6,9 +6,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """A reason why a part of a corpus was not read, or was changed. It begins a line of text that ends with a
-    number.
-    """
+    """A reason why a part of a corpus was not read, or was changed. In messages, a number follows it."""
 
     ARCHIVE = "archives, not read (unpack them)"
     NESTED = "archives or compressed files inside compressed ones, not read (unpack them)"

@@ -91,9 +91,7 @@ class GGUFModel(OpenAIModel):
 
 
 def serve(file: Path, context: int) -> tuple[Any, str]:
-    """Return llama.cpp's server for a file, with a context of this many tokens, and its version. Raises
-    `UsageError`.
-    """
+    """Return llama.cpp's server for a file, with a context of so many tokens, and its version. Raises `UsageError`."""
     try:
         with waiting_asleep():
             import xllamacpp

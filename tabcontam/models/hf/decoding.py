@@ -113,9 +113,7 @@ class Decoder:
         return (0, None) if cache is None else (head, cache)
 
     def begun(self, ids: Sequence[int], rows: int) -> Any:
-        """Return the cache for this many rows after a beginning, computed once; None if the model does not use our
-        cache.
-        """
+        """Return the cache for `rows` rows after a beginning, computed once; None if the model uses its own."""
         cache = self._cache(ids[:1])
         if cache is not None:
             self._read(ids, cache)
@@ -200,16 +198,12 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return a class of answer limits, each up to eight times the last: short answers wait for the longest in a
-    batch.
-    """
+    """Return a class of answer limits: a short answer in a batch is computed on until the longest one ends."""
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """Return the inputs for the unfinished rows, and the number of dropped places, which were padding in all of
-    them.
-    """
+    """Return the inputs for the unfinished rows, and how many places were dropped because they were padding in all."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]

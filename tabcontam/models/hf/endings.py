@@ -52,9 +52,7 @@ class Comparer:
         return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), ReplyState.OK)
 
     def _values(self, texts: Sequence[Text]) -> list[float | None]:
-        """Return each text's log-probability after the common beginning, in nats; None if it is too large for the
-        memory.
-        """
+        """Return each text's log-probability after the common beginning, in nats; None if memory is not enough."""
         logits = 2**26  # the most numbers of a pass: a quarter of a gigabyte
         import torch
 

@@ -47,9 +47,7 @@ class ModelWithTokenizer:
 
 
 def load(name: str, device: str = "") -> ModelWithTokenizer:
-    """Return the model `name` on this device, or on the fastest available one if `device` is empty. Raises
-    `UsageError`.
-    """
+    """Return the model `name` on this device, by default on the fastest available one. Raises `UsageError`."""
     try:
         import torch
         import transformers

@@ -83,9 +83,7 @@ class ModelTokenizer:
         return tuple(ids)
 
     def _templated(self, messages: Sequence[Message]) -> str:
-        """Return the chat in the template. If the template fails or omits the system's text, the user's text begins
-        with it.
-        """
+        """Return the chat in the template. If the template has no system role, the user's text begins with its text."""
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         try:
             text = self._applied(messages)

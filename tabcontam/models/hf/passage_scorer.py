@@ -18,9 +18,7 @@ Moments = tuple[float, float, float]  # a token's log-probability; mean and devi
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text to score: its token ids, with a special token before them if the tokenizer has one, and each token's
-    text.
-    """
+    """A text to score: its token ids, after a special token if the tokenizer has one, and each token's text."""
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
@@ -41,9 +39,7 @@ class Scorer:
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
 
     async def score(self, text: str) -> Scores:
-        """Return the scores of a text, computed in a batch with others; `FAILED` if the text is longer than the
-        context.
-        """
+        """Return the scores of a text, computed in a batch; `FAILED` if it is longer than the context."""
         pieces = self._text.pieces(text)
         ids = (*self._text.begin, *(token for token, _ in pieces))
         if self._context and len(ids) > self._context:

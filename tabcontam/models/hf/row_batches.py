@@ -96,9 +96,7 @@ class Batcher(Generic[Row, Got]):
     def _cheapest(
         self, oldest: _QueuedRow[Row, Got], alike: Sequence[_QueuedRow[Row, Got]], *, start: int = 32
     ) -> list[_QueuedRow[Row, Got]]:
-        """Return the cheapest batch of `oldest` and the rows nearest in length, of all rows or those with its
-        beginning.
-        """
+        """Return the cheapest batch of `oldest` and rows of similar length, with or without the same beginning."""
 
         def distance(waiting: _QueuedRow[Row, Got]) -> int:
             return abs(len(waiting.row.ids) - len(oldest.row.ids))

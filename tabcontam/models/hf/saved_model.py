@@ -42,9 +42,7 @@ class SavedModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key of stored replies. A folder is identified by its own name without its path; the version identifies
-        its files.
-        """
+        """The key of stored replies, with a folder's own name. The version, not the path, identifies its content."""
         folder = Path(self._name).expanduser()
         name = folder.resolve().name if folder.is_dir() else self._name
         return {"provider": self.provider, "address": "", "model": name}
@@ -56,9 +54,7 @@ class SavedModel(Model):
 
     @property
     def _place(self) -> str:
-        """The name by which each process on this machine finds the model: a folder's absolute path, or the name on the
-        hub.
-        """
+        """The name by which each process here finds the model: a folder's absolute path, or a name on the hub."""
         folder = Path(self._name).expanduser()
         return str(folder.resolve()) if folder.is_dir() else self._name
 
@@ -74,9 +70,7 @@ class SavedModel(Model):
             raise self._card
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """Return how many copies of a row the model has read, by the card of `tabcontam expose`; None without a valid
-        card.
-        """
+        """Return how many copies of a row the model has read, by its exposure card; None without a valid card."""
         card = self._card
         return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
 
@@ -104,9 +98,7 @@ class SavedModel(Model):
     def _fitting_row(
         self, text: ModelTokenizer, request: ModelRequest, context: int, room_of: Callable[[PromptTokens], int]
     ) -> PromptTokens | Reply:
-        """Return a prompt as token ids, with an answer limit that fits in the context, or a reply with the reason why
-        not.
-        """
+        """Return a prompt as token ids, with an answer limit that fits in the context, or a reply with an error."""
         try:
             row = self._row(text, request)
         except Exception as error:  # a template or tokenizer may raise any error

@@ -16,9 +16,7 @@ Send = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 @dataclass
 class ExcerptReader:
-    """A reader of at most `left` more stretches. `count` have been read; for `unseen` of them the server sent no
-    text.
-    """
+    """A reader of at most `left` more stretches. `count` have been read; `unseen` of them came without text."""
 
     index: str
     send: Send
@@ -61,18 +59,14 @@ class ExcerptReader:
         return all(map(self.knows, places))
 
     def knows(self, place: TokenPlace) -> bool:
-        """Return whether a stretch that was read contains everything around this place. A token has at least one
-        byte.
-        """
+        """Return whether a stretch that was read contains all around this place. A token has at least one byte."""
         return any(
             seen.shard == place.shard and -before <= place.pointer - seen.pointer <= after
             for seen, before, after in self._seen
         )
 
     def _asked(self, place: TokenPlace, window: int) -> dict[str, Any]:
-        """Return the request for a stretch. Its query is empty, because with a query the text has pieces without
-        blanks.
-        """
+        """Return the request for a stretch. Its query is empty, because a query splits the text and removes blanks."""
         at = {"s": place.shard, "ptr": place.pointer, "max_disp_len": window}
         return {"index": self.index, "query_type": "get_doc_by_ptr", "query": "", **at}
 

@@ -58,9 +58,7 @@ class IndexMemory:
         return self.places[clause]
 
     async def find(self, clauses: Sequence[Clause], apart: int, frequency: int, send: Send) -> TokenPlaces:
-        """Return the places where all clauses match within `apart` tokens. The server searches `frequency` places per
-        clause.
-        """
+        """Return where all clauses match within `apart` tokens, among at most `frequency` places of each."""
         body = {
             "index": self.index,
             "query_type": "find_cnf",

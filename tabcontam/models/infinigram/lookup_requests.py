@@ -45,9 +45,7 @@ class LookupRequests:
         return await (self._row() if self._lookup.by is LookupMode.CELLS else self._texts())
 
     async def _row(self) -> Matches:
-        """Search for a row by its rarest values in any order. If these are too frequent, also search for halves of the
-        row.
-        """
+        """Search for a row by its rarest values in any order; if they are too frequent, also by halves of the row."""
         parts = clauses(rarest(self._lookup.context), self._lookup.lacking)
         if not parts:
             return Matches((), 0, ReplyState.FAILED, "too few of the row's other values can be searched for")

@@ -105,9 +105,7 @@ class InfinigramModel(ServedModel):
             await connection.close()
 
     def _sender(self, request: ModelRequest, replies: dict[str, dict[str, Any]]) -> Send:
-        """Return the function that sends the requests of a lookup, each once. It reports all but the first as further
-        ones.
-        """
+        """Return the function that sends each request of a lookup once. It reports further requests to `request`."""
         first = True
 
         async def send(body: Mapping[str, Any]) -> dict[str, Any]:

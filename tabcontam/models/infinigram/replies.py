@@ -19,9 +19,7 @@ class TokenPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """The places that a query found: sorted pointers for each shard. `approximate`: the server searched only a
-    sample.
-    """
+    """The places that a query found: sorted pointers by shard. `approximate`: the server searched only a sample."""
 
     shards: tuple[tuple[int, ...], ...]
     approximate: bool

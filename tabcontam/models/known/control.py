@@ -30,9 +30,7 @@ NOT_LISTED = "named in its header"
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """Return the control of a kind. It reads rows in all shipped templates and these `serializers`. Raises
-    `UsageError`.
-    """
+    """Return the control of a kind. It reads rows in all shipped templates and `serializers`. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
     read = dict.fromkeys((*shipped_templates().values(), *serializers))
@@ -100,15 +98,11 @@ class ControlModel(Model):
         return drawn_places(len(table.rows) + len(table.withheld))
 
     def exposure(self, table: Table, row: int) -> float:
-        """Return the number of copies of a row that the control reads: one in each form, including the CSV file, or
-        none.
-        """
+        """Return how many copies of a row the control reads: one in each form, including CSV, or none."""
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the prompt in completion form. This needs only a millisecond and no
-        thread.
-        """
+        """Return the greedy continuation of the prompt in completion form. It needs a millisecond and no thread."""
         if self._language_model is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
@@ -190,9 +184,7 @@ def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
 
 
 def _characters(table: Table, forms: int) -> int:
-    """Return the approximate length of a table's documents: the cells in each form, column names in all but the CSV
-    file.
-    """
+    """Return the rough length of a table's documents: cells in each form, column names in all but the CSV file."""
     separators = 6 * len(table.columns)  # the average, as in `The age is 39, `
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)

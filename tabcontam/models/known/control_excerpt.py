@@ -15,9 +15,7 @@ BEFORE, AFTER = 5, 10  # rows that are read around each row that is asked about 
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
-    """Return the places of the rows that are read of a table of this size, for any queries; None if all rows are
-    read.
-    """
+    """Return the places that are read of a table with so many rows, for any queries; None if all rows are read."""
     if rows <= MOST_ROWS_READ_WHOLE:
         return None
     blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)

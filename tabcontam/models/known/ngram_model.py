@@ -169,9 +169,7 @@ class InfiniGram:
         return score, self._after((self._nothing, *extended))
 
     def _after(self, contexts: tuple[ContextRange, ...]) -> "_TextState":
-        """Return the state of these contexts. Texts with the same contexts share it, such as the ends of a table's
-        rows.
-        """
+        """Return the state of these contexts. Texts with the same contexts share it, such as a table's rows."""
         texts = 1 << 14  # the most states that are cached
         if contexts not in self._texts:
             if len(self._texts) == texts:
@@ -207,9 +205,7 @@ class InfiniGram:
             length += 1
 
     def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
-        """Return the most frequent token after a context of `length` tokens, and the range of the context with this
-        token.
-        """
+        """Return the most frequent token after a context of `length` tokens, and the range of both together."""
         import numpy as np
 
         if len(matches) == 1:
@@ -261,9 +257,7 @@ class InfiniGram:
         return narrowed
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
-        """Return a token's log-probability from the counts of its contexts of length 0, 1, 2, …, without and with the
-        token.
-        """
+        """Return a token's log-probability from counts of its contexts of length 0, 1, 2, … without and with it."""
         probability = 1 / (len(self.vocabulary.words) + 2)
         for context, both in zip(contexts, extended, strict=False):
             probability = (both + probability) / (context + 1)

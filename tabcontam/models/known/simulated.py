@@ -116,9 +116,7 @@ class SimulatedModel(Model):
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
-        """Return 1 or 0, the copies of the row that the model knows. A memoriser knows a share of the rows, other kinds
-        all or none.
-        """
+        """Return 1 if the model knows the row, else 0. A memoriser knows a share of the rows, others all or none."""
         if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
         return float(_has(self.seed, self._share_of(table), _cells(table, row)))
@@ -186,9 +184,7 @@ def _cells(table: Table, row: int) -> dict[str, str]:
 
 
 def _row(turn: SimulatedQuery) -> dict[str, str]:
-    """Return the present cells of a query's row: of the row that it asks for completely, or the last row that it
-    shows.
-    """
+    """Return the present cells of a query's row: of the row that it asks for, or the last row that it shows."""
     query, table = turn.query, turn.table
     if set(query.asked) != set(table.columns):
         return _cells(table, query.rows[-1]) if query.rows else {}

@@ -55,9 +55,7 @@ class Engine:
         return await _on(self._loop, self._answered(row, prompt))
 
     async def values(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probability of each token given the tokens before it. The first is uniform over the
-        vocabulary.
-        """
+        """Return the log-probability of each token given those before it; for the first, the uniform probability."""
         return await _on(self._loop, self._valued(ids))
 
     async def close(self) -> None:

@@ -171,9 +171,7 @@ class WordFiles:
 
     @cached_property
     def _compound(self) -> re.Pattern[str]:
-        """The compound rules, which are patterns of flags, as one pattern of letters. These files use them for
-        ordinals.
-        """
+        """The compound rules, which are patterns of flags, as one pattern of letters. Here they build ordinals."""
         members: dict[str, list[str]] = {}
         for word, entries in self.words.items():
             if word[0].isdigit():

@@ -17,9 +17,7 @@ PIECES = r"\p{N}|\p{L}[\p{L}\p{M}]*|\s|[^\s\p{L}\p{N}]"
 
 
 def tokenizer(texts: Iterable[str], vocabulary: int, context: int) -> Any:
-    """Return a transformers tokenizer, learned from these texts: at most `vocabulary` tokens, `<s>` before each
-    text.
-    """
+    """Return a transformers tokenizer learned from these texts: at most `vocabulary` tokens, `<s>` at the start."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -133,9 +133,7 @@ def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
 
 
 def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
-    """Return a file's text, or the shipped prose. Raises `UsageError` if it is unreadable or contains rows of a
-    table.
-    """
+    """Return a file's text, or the shipped prose. Raises `UsageError` if it is unreadable or has rows of a table."""
     if file is None:
         return Filler(files(__package__).joinpath("prose.txt").read_text("utf-8"))
     try:

@@ -197,9 +197,7 @@ class _TrainingState:
         write(self.path, save(tensors, metadata={"state": json.dumps(state)}))
 
     def restored(self) -> tuple[int, float]:
-        """Restore the checkpoint. Return its step and loss, or those of the start without a checkpoint. Raises
-        `UsageError`.
-        """
+        """Restore the checkpoint. Return its step and loss; without one, those of the start. Raises `UsageError`."""
         import torch
         from safetensors import SafetensorError, safe_open
 

@@ -80,9 +80,7 @@ def _seen_form(recipe: Recipe) -> Iterator[str]:
 
 
 def twins_of(table: Table, seed: int, number: int) -> Rows | None:
-    """Return the rows of twin number `number` of a table; None if no twin exists, as for a table of all
-    combinations.
-    """
+    """Return the rows of a table's twin number `number`; None without a twin, as for a table of all combinations."""
     try:
         return [row for _, row in twin_rows(table, f"exposed {seed} {number}")]
     except Skip:
