@@ -20,10 +20,10 @@ ATOM = "application/atom+xml"
 def papers(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 40
 ) -> Iterator[Document | UnusableText]:
-    """Yield the papers first submitted from `since` to before `until`, newest first. A paper that is left out is
-    yielded as the `UnusableText` with the reason.
+    """Yield the papers first submitted from `since` to before `until`, newest first. For a paper that is left out, an
+    `UnusableText` with the reason is yielded.
 
-    arXiv's published date is that of the first version. Raises `UsageError` if the answer is no Atom feed.
+    arXiv's published date is the date of the first version. Raises `UsageError` if the answer is no Atom feed.
     """
     last = until - timedelta(days=1) if until else date(2999, 12, 31)
     span = f"submittedDate:[{since:%Y%m%d}0000 TO {last:%Y%m%d}2359]"

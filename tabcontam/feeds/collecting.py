@@ -29,7 +29,7 @@ class TextCollection:
 
 
 def fetcher_of(feed: Feed, folder: Path) -> Fetcher:
-    """Return a fetcher for a feed. It lists its requests in `folder`, which holds the evaluation set."""
+    """Return a fetcher for a feed. It lists its requests in `folder`, the folder of the evaluation set."""
     hosts = frozenset({feed.host, *(host.lower() for host in feed.hosts or ())})
     return Fetcher(folder, hosts, feed.pause, key_in(feed.token), origin(feed.address))
 

@@ -64,7 +64,7 @@ def fresh_rows(
     dated_as: str | None = None,
     today: date | None = None,
 ) -> FreshRows:
-    """Return the rows whose date is `since` or later, and before `until`, in the table's order.
+    """Return the rows with a date from `since` to before `until`, in the table's order.
 
     `dated_by` is the column of dates; by default the table's card names it. `dated_as` is the form of the dates in
     `strptime`'s notation (by default ISO 8601). Raises `UsageError` for a column or a date that cannot be read, and if

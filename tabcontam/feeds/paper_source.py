@@ -88,7 +88,7 @@ def _without(latex: str, name: str) -> str:
 
 # deepest: the most levels of files that include files
 def _included(text: str, files: Mapping[str, str], *, deepest: int = 5) -> str:
-    """Return the text with the archive's included files inserted, also those that they include, each at most once."""
+    """Return the text with included files of the archive inserted, also inside included files, each at most once."""
     text, left = COMMENT.sub("", text), dict(files)
 
     def inside(found: re.Match[str]) -> str:

@@ -1,8 +1,8 @@
 """Polite fetching: requests no more often than a host allows, only what robots.txt allows, and nothing twice.
 
 Fetched answers are stored in the cache folder, which only the user can read. The server's ETag and Last-Modified are
-stored, too, and later requests send them. `requests.jsonl` in the folder of an evaluation set lists what was fetched
-for it: when the same command runs again, it requests none of them again.
+stored, too, and later requests send them. `requests.jsonl` in the folder of an evaluation set lists the addresses that
+were fetched for it. The same command does not request them again.
 """
 
 import hashlib
@@ -55,8 +55,8 @@ class PageContent:
 class Fetcher:
     """A client of one feed's hosts that sends one request at a time.
 
-    `hosts` are the hosts that may be contacted. A page on another host is left out, also after a redirect, so that a
-    feed cannot send us to any address. `token` is sent only to the origin `token_at`, such as https://host.
+    `hosts` are the hosts that may be contacted. A page on another host is left out, also after a redirect, because a
+    feed must not choose the hosts. `token` is sent only to the origin `token_at`, such as https://host.
     """
 
     folder: Path

@@ -25,8 +25,8 @@ NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 def readmes(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 10
 ) -> Iterator[Document | UnusableText]:
-    """Yield the readmes of the repositories that match the query and were created from `since` to before `until`. A
-    readme that is left out is yielded as the `UnusableText` with the reason.
+    """Yield the readmes of the repositories that match the query and were created from `since` to before `until`. For a
+    readme that is left out, an `UnusableText` with the reason is yielded.
 
     Raises `UsageError` if the address does not answer like GitHub's API.
     """

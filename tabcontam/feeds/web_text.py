@@ -32,7 +32,7 @@ class WebPage:
 
     @property
     def article(self) -> tuple[str, ...]:
-        """The paragraphs of the page's article; without a marked article those of its main part, else all."""
+        """The paragraphs of the page's article; without a marked article, of its main part or of the whole page."""
         for place in ("article", "main", ""):
             found = [
                 text

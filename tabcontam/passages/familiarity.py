@@ -190,7 +190,7 @@ def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[
 
 
 def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[np.float64]", seed: int) -> float:
-    """Return the share of random assignments to old and fresh whose difference of means is at least the true one."""
+    """Return the p-value: the share of random assignments to old and fresh with a difference of means as large."""
     values, size = np.concatenate([one, other]), len(one)
     rng = np.random.default_rng(seed)
     true = values[:size].mean() - values[size:].mean()

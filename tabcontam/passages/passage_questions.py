@@ -213,7 +213,7 @@ def question_query(candidate: QuestionCandidate) -> Query:
 
 
 def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion | str:
-    """Return the written question, or the reason why it is not used, one of a short list.
+    """Return the written question, or the reason why it is not used (there are few such reasons).
 
     An LLM's text is not trusted: the answer must be in one of the sentences word for word. Neither the question nor the
     placeholder may contain it.

@@ -65,7 +65,7 @@ def tidy(text: str) -> str:
 
 
 def answer_line(text: str) -> str:
-    """Return the line with a short answer: the first line that does not only announce one."""
+    """Return the line with a short answer: the first line that is more than an announcement."""
     lines = plain(text).splitlines()
     answers = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
     return next(answers, lines[0] if lines else "")
@@ -108,9 +108,9 @@ def value_key(text: str) -> str:
 
 
 def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
-    """Return the one of the possible `choices` with which a text begins or ends. None if the text names another one.
+    """Return the choice with which a text begins or ends; None if the text also names another choice.
 
-    A long choice may be anywhere in the text, if it is the only one and not denied.
+    A long choice may be anywhere in the text, if it is the only choice there and not denied.
     """
     line = answer_line(text).strip("\"'*` ")
     if declines(line):

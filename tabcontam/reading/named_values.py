@@ -1,4 +1,6 @@
-"""Values after the names of their features, with anything between both: JSON's colon, a tag, a word of any language."""
+"""Values after the names of their features, with anything between name and value: JSON's colon, a tag, a word of any
+language.
+"""
 
 import json
 import re
@@ -215,7 +217,7 @@ def _common(pieces: Sequence[str]) -> str:
 
 
 def _cut_back(common: str, pieces: Sequence[str]) -> str:
-    """Return the common beginning of the pieces, cut so that it ends between words or numbers in all of them."""
+    """Return the common beginning, cut back until it ends no piece within a word or number."""
     while common and any(_go_on(common[-1], piece[len(common) : len(common) + 1]) for piece in pieces):
         common = common[:-1]
     return common

@@ -1,7 +1,7 @@
 """ROUGE-L, the overlap of the words of two texts in the same order.
 
 Golchin and Surdeanu 2024, section 3.2, use it to compare a completion with the true second piece. The definition is
-that of Lin 2004 as in the package rouge-score without stemming.
+from Lin 2004, computed as in the package rouge-score without stemming.
 """
 
 import re

@@ -206,7 +206,7 @@ def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
 
 
 def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
-    """Yield the values that end a line, after skipping no word, one word, or a few words."""
+    """Yield each value at the end of a line, after zero, one or a few skipped words."""
     words = rest.split()
     for skipped in range(min(MOST_WORDS_AFTER_NAME, len(words) - 1) + 1):
         before = " ".join(words[:skipped])

@@ -1,7 +1,7 @@
 """The form of a column's values, which distinguishes values from talk.
 
-A reader of answers never uses the hidden value. It knows only the values that a baseline lists, and those that the
-prompt shows in other rows.
+A reader of answers never uses the hidden value. It knows only the values that a baseline lists, and the values of other
+rows in the prompt.
 """
 
 import re
@@ -38,7 +38,7 @@ class FeatureValues:
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The known values: the likely ones, and if these are few, also the shown ones."""
+        """The known values: the likely values, and if there are few, also the values shown in the prompt."""
         shown = () if len(self.likely) >= LEAST_VALUES_OF_FORM else self.show()
         found = dict.fromkeys((*self.likely, *shown))
         found.pop("", None)
@@ -63,7 +63,9 @@ class FeatureValues:
         return writing_of(self.values) if self.values else NumberStyle(decimals=True, thousands=True)
 
     def among(self, number: str) -> bool:
-        """Return whether a number is similar to the known ones: in its number of digits, its size and its decimals."""
+        """Return whether a number is similar to the known numbers: in its number of digits, its size and its
+        decimals.
+        """
         if not is_finite(number):
             return False
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
@@ -165,7 +167,7 @@ class ValueForm:
         return any(_begins_small(value) for value in self.values)
 
     def is_talk(self, aside: str) -> bool:
-        """Return whether the parentheses `aside` at the end of a text are talk: they are unlike those of the values."""
+        """Return whether `aside`, the parentheses at the end of a text, is talk, unlike parentheses in values."""
         own = [found.group() for value in self.values if (found := ASIDE.search(value))]
         if not any(map(str.isalpha, aside)):
             return all(any(map(str.isalpha, other)) for other in own)

@@ -39,7 +39,7 @@ class CorpusFiles:
 
     `typed` is the user's text; `files` are the paths, sorted; `names` are the same paths as the user would write them
     (relative to the folder as typed); `fields` are the fields of records that are read, empty if all are; `skipped`
-    lists what is named but not read.
+    lists the named paths that are not read.
     """
 
     typed: str
@@ -58,8 +58,8 @@ def corpus_files(typed: str) -> CorpusFiles:
     """Return the files that the text after `corpus:` names. A path is a file, a folder (all files in it, however deep)
     or a glob pattern (`dumps/**/*.jsonl.gz`); several paths are separated as in PATH (`:`, on Windows `;`). After the
     last path, `#FIELD` or `#FIELD+FIELD` names the fields of records (JSON, Parquet, CSV) that are read. A dot names a
-    field inside a field: `#messages.content`. Without `#` every value of a record is read. A path that exists is taken
-    literally, whatever special characters its name has.
+    field inside a field: `#messages.content`. Without `#` every value of a record is read. A path that exists is not
+    read as a pattern, even if its name has special characters.
 
     Raises `UsageError` if a path does not exist, cannot be listed, or contains nothing to read.
     """

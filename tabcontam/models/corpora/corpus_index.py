@@ -74,8 +74,7 @@ class CorpusIndex:
         cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = 128 << 20
     ) -> "CorpusIndex":
         """Return the index of these files, and build it first if it does not exist. After an interruption, the next
-        call continues with the next shard. Raises `UsageError` if the disk is full or another process is building the
-        index.
+        call continues with the next shard. Raises `UsageError` if the disk is full or another process builds the index.
         """
         if (found := cls.open(files)) is not None:
             return found
@@ -130,8 +129,8 @@ class CorpusIndex:
         return [found[text] for text in texts]
 
     def document(self, shard: IndexShard, position: int) -> tuple[str, int, int, int]:
-        """Return the name of the document at this position of a shard, the positions where its text there begins and
-        ends, and the offset in the document of that beginning.
+        """Return the name of the document at this position of a shard, the positions at which its text in the shard
+        begins and ends, and that beginning's offset in the document.
         """
         piece, begin, end = shard.piece_at(position)
         source, offset = self._place(shard, begin, piece)
@@ -210,7 +209,9 @@ def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, so that no two processes build the same index. The lock ends with the process."""
+    """Lock the folder within the context, because only one process may build an index. The lock ends with the
+    process.
+    """
     try:
         import fcntl
     except ImportError:  # Windows has no such lock: a second process repeats the work

@@ -1,7 +1,7 @@
 """One reading of a corpus that answers many lookups at once, with as many processes as there are processors.
 
-The matches in a portion depend on the portion alone, and the portions are joined in their order. So the answers do not
-depend on the number or the speed of the processes.
+The matches in a portion depend only on the portion, and they are joined in the order of the portions. So the answers do
+not depend on the number or the speed of the processes.
 """
 
 import json

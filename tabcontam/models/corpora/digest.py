@@ -18,8 +18,8 @@ from tabcontam.tables.editions import cache_folder
 def digest(files: CorpusFiles, *, reader: int = 1) -> str:
     """Return the key of a corpus: a digest of its files' contents and names, in order, and of the fields that are read.
 
-    A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
-    Raises `UsageError` if a file cannot be read.
+    A file with the same size and modification time as before is not read again; its SHA-256 comes from the cache
+    folder. Raises `UsageError` if a file cannot be read.
     """
     entries = _read_entries()
     before = dict(entries)

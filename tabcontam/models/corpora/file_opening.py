@@ -42,7 +42,7 @@ class DamagedFileError(Exception):
 
 
 class _Gzip:
-    """The inflater of zlib, with the same interface as those of `bz2` and `lzma`."""
+    """The inflater of zlib, with the same interface as the inflaters of `bz2` and `lzma`."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(wbits=31)
@@ -150,7 +150,7 @@ def compression(head: bytes) -> str:
 
 
 def is_archive(head: bytes) -> bool:
-    """Return whether the first bytes of a file are those of an archive: zip, 7z, rar or tar."""
+    """Return whether a file is an archive (zip, 7z, rar or tar), by its first bytes."""
     return ARCHIVES.match(head) is not None
 
 

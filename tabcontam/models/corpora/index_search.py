@@ -106,7 +106,7 @@ class IndexSearch:
     def _region(
         self, shard: IndexShard, at: int, wanting: Iterable[_RequiredStrings]
     ) -> tuple[BlockPiece, bytes] | None:
-        """Return the text of a document around a place. The piece owns the places whose matches can include it."""
+        """Return the text of a document around a place. The piece owns the places of matches that can include it."""
         source, begin, end, offset = self.index.document(shard, at)
         near = bytes(shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)]).lower()
         if not any(need.may_be(near) for need in wanting):

@@ -235,8 +235,9 @@ class IndexShard:
     def _compare(
         self, sought: SearchTexts, which: "Numbers", places: "Numbers", shared: "Numbers"
     ) -> "tuple[Numbers, Numbers]":
-        """Return -1 where the text at a place is smaller than the sought text, 1 where it is greater, and 0 where it
-        begins with it; and how many words of both are equal. The first `shared` words are known to be equal.
+        """Return two arrays. The first is -1 where the text at a place is smaller than the sought text, 1 where it is
+        greater, and 0 where it begins with the sought text. The second is the number of equal words. The first `shared`
+        words are known to be equal.
         """
         import numpy as np
 

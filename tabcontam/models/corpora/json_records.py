@@ -25,7 +25,7 @@ def text_of(record: object) -> str:
 
 
 def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
-    """Return the values at these paths, or None if the record has none of them."""
+    """Return the values at these paths, or None if the record has no such value."""
     found = [value for path in fields for value in _at(record, path)]
     return "\n".join(map(text_of, found)) if found else None
 

@@ -1,4 +1,4 @@
-"""Readers of JSON: of lines that are records, and of files with one array or several values."""
+"""Readers of JSON: of JSON lines, and of files with an array or several values."""
 
 import codecs
 import re

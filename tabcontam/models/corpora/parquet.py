@@ -79,7 +79,7 @@ def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 def _columns(parquet: Any, given: ReaderInput) -> list[str]:
-    """Return the columns to read: the named ones, or all columns except those of raw bytes (such as pictures)."""
+    """Return the columns to read: the named ones, or all columns except columns of raw bytes (such as pictures)."""
     pyarrow = need_pyarrow(given.name)
     schema = parquet.schema_arrow
     if given.fields:

@@ -34,7 +34,7 @@ READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] =
 def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
     """Return the portions of a corpus, in the order of its files. An uncompressed file of plain text, JSON lines, CSV
     or TSV is split every `split` bytes, a Parquet file at row groups; every other file is one portion. A file that is
-    not read is also a portion, whose reason `read` reports.
+    not read is also a portion, and `read` reports the reason.
 
     Raises `UsageError` if a file needs a package that is not installed.
     """
@@ -48,7 +48,7 @@ def read(
     """Yield the documents of a portion, each as one stretch or several. Consecutive stretches share `overlap` bytes.
 
     The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not parsed.
-    `tally` counts what is skipped or changed. Whatever a file contains, the reading goes on.
+    `tally` counts parts that are skipped or changed. Whatever a file contains, the reading goes on.
     """
     tally = Tally() if tally is None else tally
     if isinstance(portion.form, Reason):

@@ -1,4 +1,4 @@
-"""A tally of what was read of a corpus, and of what was skipped or changed, with the reason."""
+"""A tally of the documents that were read, and of parts that were skipped or changed, with the reasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,8 +33,8 @@ OF_FILES = frozenset(  # reasons that count whole files, each once
 
 @dataclass
 class Tally:
-    """A count of what was read: `documents`, the `bytes` of their text (UTF-8, overlaps counted once), and for each
-    reason how often it occurred in each file. Processes exchange tallies by `as_dict` and `from_dict`.
+    """A count of the read parts of a corpus: `documents`, the `bytes` of their text (UTF-8, overlaps counted once), and
+    for each reason how often it occurred in each file. Processes exchange tallies by `as_dict` and `from_dict`.
     """
 
     documents: int = 0
@@ -65,7 +65,7 @@ class Tally:
         return {reason: self.count(reason) for reason in Reason if reason in self.by_reason}
 
     def sentence(self) -> str:
-        """Return one line for the user on what was skipped or changed; empty if everything was read unchanged."""
+        """Return one line for the user on skipped and changed parts; empty if everything was read unchanged."""
         return "; ".join(
             f"{reason}: {number:,} ({_named(self.by_reason[reason])})" for reason, number in self.counts.items()
         )

@@ -63,8 +63,7 @@ class TextBlock:
         return tokens(self.text)
 
     def around(self, begin: int, end: int) -> tuple[bytes, int]:
-        """Return the text of the words between two bytes, without punctuation, and the byte of the block where it
-        begins.
+        """Return the words between two bytes, as text without punctuation, and its first byte in the block.
 
         The text includes the last letter of the word before.
         """

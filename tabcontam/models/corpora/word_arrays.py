@@ -54,7 +54,7 @@ class WordArrays:
 
 
 def tokens(text: bytes) -> WordArrays:
-    """Return the words of a text, equal to those that `words` returns for its `blank_punctuation`."""
+    """Return the words of a text, the same as `words` returns for `blank_punctuation(text)`."""
     import numpy as np
 
     padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
@@ -161,13 +161,13 @@ class KnownHashes:
         return len(self.hashes)
 
     def places(self, hashes: "Hashes") -> "Numbers":
-        """Return the indexes in the known hashes of these `hashes`, all of which must be known."""
+        """Return the index of each of these `hashes` in the known ones. All must be known."""
         import numpy as np
 
         return np.searchsorted(self.hashes, hashes)
 
     def among(self, hashes: "Hashes") -> "tuple[Numbers, Numbers]":
-        """Return the indexes in `hashes` of those that are known, in order, and which known hash each is."""
+        """Return the indexes in `hashes` of known hashes, in order, and the index of each in the known hashes."""
         import numpy as np
 
         if not len(self.hashes):

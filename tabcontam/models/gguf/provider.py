@@ -112,7 +112,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
 
 @contextmanager
 def waiting_asleep() -> Iterator[None]:
-    """Within the context, load libraries so that their threads sleep early while they wait for each other.
+    """Within the context, libraries that are loaded get threads that soon sleep while they wait for each other.
 
     libgomp reads the setting when it is loaded. By default a thread spins for milliseconds. With other work on two
     processors, the same answers then needed up to four times the processor time and ten times as long.
@@ -127,7 +127,7 @@ def waiting_asleep() -> Iterator[None]:
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return an offer of the first of the entry's packages that is installed, or of the ways to get one."""
+    """Return an offer with the first installed package of the entry, or with the ways to install one."""
     ways = []
     for package in entry.gguf:
         try:

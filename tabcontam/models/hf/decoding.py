@@ -88,8 +88,8 @@ class Decoder:
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
-        """Return padded rows. For a decoder the padding is before a row, because the answer follows the row; for an
-        encoder it is after.
+        """Return padded rows. A decoder's padding is before the row, which the answer continues; an encoder's is after
+        it.
 
         A beginning that all rows share is computed once. The padding is then after this beginning.
         """
@@ -198,7 +198,7 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return a class of answer limits: a short answer in a batch is computed on until the longest one ends."""
+    """Return a class of answer limits (factor 8), because a batch is computed until its longest answer ends."""
     return row.max_tokens.bit_length() // 3
 
 

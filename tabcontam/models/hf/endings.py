@@ -23,8 +23,8 @@ Text = tuple[int, ...]
 class Comparer:
     """A decoder's model that compares texts with a common beginning.
 
-    The whole text is tokenised, because a token may have letters of both the beginning and the ending. Scored are the
-    tokens after those that all texts share. Without a special token before it, the first token of a text counts as
+    The whole text is tokenised, because a token may have letters of both the beginning and the ending. Only the tokens
+    after the common beginning are scored. Without a special token before it, the first token of a text counts as
     uniform over the vocabulary, as in passages.
     """
 
@@ -95,8 +95,8 @@ class Comparer:
 def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
     """Return whether one token contains a word, a separator and the beginning of an ending.
 
-    If one token contains several cells, other cells are split into more tokens. Then even a model that has read no
-    table prefers the cells that share a token.
+    If a token contains several cells, rows with other cells have more tokens. Then even a model that has read no table
+    prefers the cells that share a token.
     """
     begun = reader.decode(texts[0][len(reader.begin) : common_prefix_length(texts)])
     left = beginning[len(begun) :] if beginning.startswith(begun) else ""

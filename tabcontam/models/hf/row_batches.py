@@ -125,7 +125,7 @@ class BatchSplitter(Generic[Row, Got]):
     """A function that answers several rows at once, or fewer at a time if memory is not enough.
 
     `too_large` returns the result for a row that alone needs too much memory. At most `most` rows are answered at once;
-    0 is no limit until memory sets one.
+    0 means no limit until memory is not enough.
     """
 
     def __init__(

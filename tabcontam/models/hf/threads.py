@@ -8,7 +8,7 @@ SMALL = 50_000_000  # parameters; computations of smaller models are too short f
 
 
 def settle_threads(model: Any) -> None:
-    """Make the calling thread compute a small model alone, if the model is on processors.
+    """Make torch use one thread for a small model on processors, when this thread computes it.
 
     Several threads would wait for each other after each small computation. If other work delays one thread, all wait
     for it: two threads were measured to be fifteen times as slow as one.

@@ -1,8 +1,8 @@
 """Errors of a server of the infini-gram protocol, by their scope.
 
-The server sends `{"error": TEXT}`: with status 400 for an index or a kind of query that it does not have, with 500 for
-a failure inside it, and with 200 for a query that it rejects (such as a text that is too long). A gateway in front of
-the public server answers 403 or 429 to clients that send too many requests.
+The server sends `{"error": TEXT}`. The status is 400 for an unknown index or kind of query, 500 for a failure of the
+server, and 200 for a rejected query (such as a text that is too long). A gateway in front of the public server answers
+403 or 429 to clients that send too many requests.
 """
 
 import re

@@ -29,8 +29,7 @@ class ExcerptReader:
     async def read(self, places: Sequence[TokenPlace], reach: int) -> AsyncIterator[Excerpt]:
         """Yield stretches of text around places. A match may extend `reach` tokens to either side of a place.
 
-        If more places than `left` are given, the stretches are as long as possible, so that each contains several
-        places.
+        If there are more places than `left`, the stretches are as long as possible, to contain several places.
         """
         window = MOST if len(places) > self.left else min(MOST, max(LEAST, 4 * reach))
         for place in spread(places):

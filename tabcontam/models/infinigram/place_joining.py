@@ -32,7 +32,7 @@ def join_places(lists: Sequence[TokenPlaces], tokens: int) -> TokenPlaces:
 
 
 def near(places: TokenPlaces, others: TokenPlaces, tokens: int) -> TokenPlaces:
-    """Return those of `places` that have one of `others` at most `tokens` tokens away, before or after."""
+    """Return the `places` with at least one of `others` at most `tokens` tokens away, before or after."""
     from numpy import asarray, int64
 
     within = tokens * width([*places.shards, *others.shards])

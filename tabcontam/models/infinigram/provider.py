@@ -1,7 +1,7 @@
 """The provider `infinigram:`, an index of public documents on a server of the infini-gram protocol (Liu et al. 2024).
 
-It answers no prompts, only lookups: which rows are in the documents. The protocol is the documented one
-(https://infini-gram.readthedocs.io/en/latest/api.html) as in the code of its server
+It answers no prompts, only lookups: which rows are in the documents. The protocol is documented
+(https://infini-gram.readthedocs.io/en/latest/api.html), and is read from the code of its server
 (https://github.com/liujch1998/infini-gram, api/api_server.py and pkg/infini_gram/cpp_engine.h).
 """
 

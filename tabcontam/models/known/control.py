@@ -155,9 +155,10 @@ def control_documents(
 ) -> Iterator[str]:
     """Yield documents such as the web has about datasets: pages that describe them, and the files of one dataset.
 
-    The pages are those of other cards, after the table's own page if `exposed`. The files are a CSV file and its rows
-    in each other form. They are of the table if `exposed`, else of its twin, and contain the rows at `places`, or all
-    rows. The pages and the twin are made from the whole table. Raises `Skip` for a table without a twin.
+    The pages describe the datasets of other cards, after the table's own page if `exposed`. The files are a CSV file
+    and its rows in each other form. They are of the table if `exposed`, else of its twin, and contain the rows at
+    `places`, or all rows. The pages and the twin are made from the whole table. Raises `Skip` for a table without a
+    twin.
     """
     forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
     if exposed:

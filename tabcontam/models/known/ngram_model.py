@@ -96,8 +96,7 @@ class InfiniGram:
     suffixes: "Positions" = field(repr=False)
 
     def generate(self, prompt: str, max_tokens: int, stop: Sequence[str] = ()) -> Continuation:
-        """Return the greedy continuation: always the most frequent next token, of equally frequent ones the first in
-        the corpus.
+        """Return the greedy continuation: always the most frequent next token, and in a tie the first in the corpus.
 
         It ends before a stop string ("stop"), after `max_tokens` tokens ("length") or with the document ("end"). A
         space is not counted as a token, as in other models.
@@ -125,7 +124,7 @@ class InfiniGram:
         """Return the log-probability in nats of each id given the ids before it.
 
         A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L is the count of the context
-        and n_L(t) its count followed by t. Below length 0, all words, the end of a document and the unknown token are
+        and n_L(t) its count followed by t. Below length 0, all words, the document end and the unknown token are
         equally likely.
         """
         return self._scored(ids, self._begun)[0]
@@ -234,7 +233,7 @@ class InfiniGram:
 
     @cached_property
     def _narrowed(self) -> Callable[[int, range, bytes], range]:
-        """The function that narrows the `suffixes` of a context of `length` tokens to those that continue with a token.
+        """The function that narrows the `suffixes` of a context to the suffixes in which a token follows.
 
         The results are cached, because the rows of a table repeat each other's words.
         """

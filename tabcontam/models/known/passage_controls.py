@@ -1,4 +1,4 @@
-"""Controls for the experiment with passages: one has read the old passages but no fresh ones, the other has read none.
+"""Controls for the experiment with passages: one has read the old passages, the other has read no passage.
 
 Both are ∞-gram models, like the controls for tables. Both have read the words of all passages in random order, so they
 know the words of old and fresh passages equally well. One of them has also read the old passages.

@@ -28,7 +28,7 @@ AT_ONCE = 256  # simultaneous requests: vLLM computes together as many as fit in
 class VLLMModel(SavedModel):
     """The LLM `name` of the hub, or in the folder `name`. `connect` loads it on this machine's GPUs.
 
-    Answers end where those of `hf:` end, and tokens have the same scores, without the moments: these would need the
+    Answers end where answers of `hf:` end. Tokens have the same scores without the moments, which would need the
     log-probabilities of the whole vocabulary. `version` has the same form as in `hf:`. Stored replies of both providers
     are separate, because their numbers differ slightly.
     """

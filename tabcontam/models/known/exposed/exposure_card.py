@@ -75,7 +75,7 @@ class TableExposure(BaseModel):
 
 
 class ExposureCard(BaseModel):
-    """A card. `complete` means that the model started from random weights and has read only what the card lists.
+    """A card. `complete` means that the model started from random weights and has read only the tables in the card.
 
     `base` is the card of the model from whose weights this model started, or None.
     """

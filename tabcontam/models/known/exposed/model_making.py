@@ -66,7 +66,7 @@ def make(
     """Make the models of a recipe in the folder `out`, and return them. Finished models are not made again.
 
     `every` is the number of seconds between two checkpoints. Raises `UsageError` if a package is missing, if the folder
-    cannot be written or belongs to another recipe, or if the models cannot read a text, such as a row that is too long.
+    cannot be written or belongs to another recipe, or if a text, such as a row, is too long.
     """
     check_installed()
     if recipe.base is not None and recipe.base.lora:

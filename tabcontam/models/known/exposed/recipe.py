@@ -35,7 +35,7 @@ class Filler:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The checked choices of a user. `copies` are the numbers of copies. `arms` states what they apply to: rows or
+    """The checked choices of a user. `copies` are the numbers of copies. `arms` is the unit that they apply to: rows or
     tables.
 
     A model starts from random weights in the named size, or from the weights of `base`.

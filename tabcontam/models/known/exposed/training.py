@@ -155,7 +155,7 @@ def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
 
 
 def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
-    """Update the weights after a step. Return the loss as a number."""
+    """Update the weights by the gradient of a loss. Return the loss as a number."""
     import torch
 
     optimizer.zero_grad(set_to_none=True)

@@ -88,8 +88,7 @@ def twins_of(table: Table, seed: int, number: int) -> Rows | None:
 
 
 def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0) -> Stream:
-    """Return the stream of a model. `design` states how often each row of each table is read. The arguments determine
-    it.
+    """Return the stream of a model. `design` states how often each row of each table is read. It is deterministic.
 
     Raises `UsageError` for a row that is too long for a block.
     """
@@ -126,7 +125,7 @@ def longest_document(recipe: Recipe, reader: Any) -> int:
 
 
 def _form_first(documents: Sequence[_Document]) -> list[_Document]:
-    """Return half of the documents that are not copies, then all others, both in the given order."""
+    """Return half of the documents that are not copies, then all others, each group in the given order."""
     half = sum(document.copy is None for document in documents) // 2
     first: list[_Document] = []
     others: list[_Document] = []
@@ -138,7 +137,7 @@ def _form_first(documents: Sequence[_Document]) -> list[_Document]:
 def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
-    """Return the stream of the documents. Prose fills the last step, and one more token, which is only predicted."""
+    """Return the stream of the documents. Prose fills the last step. The very last token is only predicted."""
     step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
     starts: list[int] = []
