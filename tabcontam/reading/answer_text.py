@@ -77,7 +77,7 @@ def unlabelled(line: str) -> str:
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:
-    """Return whether two values are equal. Case, outer spaces, quotes, full stop, notation of numbers are ignored."""
+    """Return whether two values are equal. Case, outer spaces, quotes, full stop and number notation are ignored."""
     if answer is None or expected is None:
         return False
     return value_key(answer) == value_key(expected)

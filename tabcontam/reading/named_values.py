@@ -1,6 +1,4 @@
-"""Values after the names of their features, with anything between name and value: JSON's colon, a tag, a word of any
-language.
-"""
+"""Values after their features' names, with any text between name and value: JSON's colon, a tag, a word for "is"."""
 
 import json
 import re

@@ -63,9 +63,7 @@ class FeatureValues:
         return writing_of(self.values) if self.values else NumberStyle(decimals=True, thousands=True)
 
     def among(self, number: str) -> bool:
-        """Return whether a number is similar to the known numbers: in its number of digits, its size and its
-        decimals.
-        """
+        """Return whether a number is like the known numbers in number of digits, size and decimals."""
         if not is_finite(number):
             return False
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]

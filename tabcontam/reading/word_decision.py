@@ -67,7 +67,7 @@ def stands_in(word: str, output: str) -> bool:
 
 
 def stands_whole(word: str, text: str) -> bool:
-    """Return whether a text contains a word without a letter or digit next to it. Case is ignored."""
+    """Return whether a text contains a word with no letter or digit before or after it. Case is ignored."""
     if not (word.isascii() and text.isascii()):
         return re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE) is not None
     word, text = word.lower(), text.lower()  # much faster than ignoring case

@@ -209,9 +209,7 @@ def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Lock the folder within the context, because only one process may build an index. The lock ends with the
-    process.
-    """
+    """Lock the folder within the context, because only one process may build an index."""
     try:
         import fcntl
     except ImportError:  # Windows has no such lock: a second process repeats the work

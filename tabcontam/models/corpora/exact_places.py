@@ -38,7 +38,7 @@ def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield the places at which only letters and digits are compared. Every byte that is not ASCII is a letter."""
+    """Yield the places of a text's letters and digits; other signs are ignored. Each non-ASCII byte is a letter."""
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
     for number, wanted in sought.items():

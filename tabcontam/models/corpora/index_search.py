@@ -28,14 +28,14 @@ Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The strings needed for a match. It contains at least one of any `least` of the `things`."""
+    """The strings needed for a match. A match contains at least one of any `least` of the `things`."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
     keys: tuple[bytes, ...] = ()
 
     def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
-        """Return the rarest strings of which every match contains one, after the number of their places."""
+        """Return the number of places to search, and the strings there. Every match contains one of them."""
         words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
         chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
         strings = {text for spelled in chosen for text in spelled}

@@ -22,7 +22,7 @@ class LookupMatches:
     more: bool = False
 
     def holds(self, source: str, text: int) -> bool:
-        """Return whether a document is known to contain a text. Once no more documents are counted, return True."""
+        """Return whether a document is known to contain a text. For documents beyond the limit, return True."""
         held = self.documents.get(source)
         if held is None and len(self.documents) >= MOST_COUNTED_DOCUMENTS:
             self.more = True

@@ -103,8 +103,7 @@ class RowSearch:
         others = sorted(
             ((self._places_of(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
         )
-        # One of the rarest is there even if `lacking` values are missing. So is the text, which is never
-        # missing.
+        # One of the rarest is there even if `lacking` values are not; so is the text, which is never missing.
         rarest = [at for at, _ in others[: row.lacking + 1]]
         by_text = len(others) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
         at = _merged(texts if by_text else rarest)

@@ -30,8 +30,9 @@ BY_FIRST, BY_LAST, BY_LENGTH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B
 
 @dataclass(frozen=True, eq=False)
 class WordArrays:
-    """The words of a text. They begin at the bytes `begins` and end before the bytes `ends`. `dotted` lists the index
-    of a word once for each full stop in it. `padded` is the text after punctuation was blanked out, between `PADDING`.
+    """The words of a text. They begin at the bytes `begins`, end before the bytes `ends`, and have these `hashes`.
+    `dotted` lists the index of a word once for each full stop in it. `padded` is the text after punctuation was blanked
+    out, between `PADDING`.
     """
 
     begins: "Numbers"

@@ -1,4 +1,4 @@
-"""Comparison of endings of a text. Their common beginning is computed once, the rest in as few passes as possible."""
+"""Comparison of endings of a text. The common beginning is computed once, the endings in few passes."""
 
 import asyncio
 import re

@@ -33,7 +33,7 @@ REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class ModelWithTokenizer:
-    """A model with its tokenizer. `version` identifies both, the number format and the device."""
+    """A model with its tokenizer. `version` identifies model, tokenizer, number format and device."""
 
     model: Any
     tokenizer: Any

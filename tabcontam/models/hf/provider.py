@@ -57,8 +57,7 @@ class HFModel(SavedModel):
         self.check_at_hand()
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
-            # A text is tokenised differently in a sequence-to-sequence model: it would need another text
-            # to answer.
+            # Such a model scores a text only as the answer to another text.
             self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}

@@ -23,7 +23,7 @@ class ErrorScope(Enum):
 
     PASSING = auto()  # the error may pass
     INDEX = auto()  # the server has no index of this name
-    PROTOCOL = auto()  # the server does not speak the protocol, or an older one
+    PROTOCOL = auto()  # the server speaks another protocol, or an older one
     DOOR = auto()  # the server needs a key
     REQUEST = auto()  # only this request fails
 

@@ -153,7 +153,7 @@ class ControlModel(Model):
 def control_documents(
     table: Table, serializers: Iterable[Serializer], exposed: bool = True, places: Sequence[int] | None = None
 ) -> Iterator[str]:
-    """Yield documents such as the web has about datasets: pages that describe them, and the files of one dataset.
+    """Yield documents as on the web: pages that describe datasets, and the files of one dataset.
 
     The pages describe the datasets of other cards, after the table's own page if `exposed`. The files are a CSV file
     and its rows in each other form. They are of the table if `exposed`, else of its twin, and contain the rows at

@@ -209,7 +209,7 @@ def _baseline(turn: SimulatedQuery) -> Reply:
 
 
 def _schema_expert(turn: SimulatedQuery) -> Reply:
-    """Return an answer from features, values and names only. It is the same for any table with this schema."""
+    """Return an answer from features, values and names only, as for any row with this schema."""
     return turn.reply_with(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 
@@ -268,7 +268,7 @@ def _reader(turn: SimulatedQuery) -> Reply:
 
 
 def _drawn(turn: SimulatedQuery, what: Cell) -> bool:
-    """Return whether the share of a page that a model knows includes `what`. It depends on the seed only."""
+    """Return whether the share of a page that a model knows includes `what`. The seed decides in all tests."""
     return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
 
 

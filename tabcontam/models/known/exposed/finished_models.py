@@ -21,7 +21,7 @@ def models_in(folder: Path) -> list[tuple[Path, ExposureCard]]:
 
 
 def tables_read(card: ExposureCard) -> list[str]:
-    """Return the names of the tables that a model has read. Raises `UsageError` if no table is found by such a name."""
+    """Return the names of the tables that a model has read. Raises `UsageError` if a name finds no table."""
     found = []
     for read in card.tables:
         names = [*dict.fromkeys((read.named, read.name)), *_splits(read.name, read.sha256)]

@@ -88,7 +88,8 @@ def twins_of(table: Table, seed: int, number: int) -> Rows | None:
 
 
 def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0) -> Stream:
-    """Return the stream of a model. `design` states how often each row of each table is read. It is deterministic.
+    """Return the stream of a model. `design` states how often each row of each table is read. The stream is
+    deterministic.
 
     Raises `UsageError` for a row that is too long for a block.
     """
