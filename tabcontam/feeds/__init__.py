@@ -1,1 +1,1 @@
-"""Dated sources, and the rows of tables or texts from them that are surely not older than a date."""
+"""Feeds of dated texts, and fresh rows: table rows and texts that are surely not older than a given date."""

@@ -1,4 +1,4 @@
-"""arXiv: papers by the day on which they were first submitted, by its API, each with its LaTeX source."""
+"""arXiv's API: papers by the day of their first submission, each with its LaTeX source."""
 
 import re
 from collections.abc import Iterator
@@ -20,9 +20,10 @@ ATOM = "application/atom+xml"
 def papers(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 40
 ) -> Iterator[Document | UnusableText]:
-    """Yield the papers first submitted on these days, the newest first, or why one is left out.
+    """Yield the papers first submitted from `since` to before `until`, newest first. For a paper that is left out, an
+    `UnusableText` with the reason is yielded.
 
-    arXiv's published date is that of the first version. Raises `UsageError` for an answer that is no feed.
+    arXiv's published date is the date of the first version. Raises `UsageError` if the answer is no Atom feed.
     """
     last = until - timedelta(days=1) if until else date(2999, 12, 31)
     span = f"submittedDate:[{since:%Y%m%d}0000 TO {last:%Y%m%d}2359]"

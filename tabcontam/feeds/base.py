@@ -1,4 +1,4 @@
-"""The texts of a feed, each with the date at which it came out."""
+"""The text type that all feeds return: a text with the date of its publication."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ PAPER, NEWS, README = "paper", "news", "readme"
 class Document:
     """A dated text.
 
-    `genre` is its kind (paper, news, readme), `published` the time when it came out, as far as its source states it.
-    `paragraphs` is the text; `summary` is its authors' short version elsewhere: an abstract, a description. It is no
-    part of the text.
+    `genre` is its kind (paper, news, readme), `published` the time of its publication, as precise as its source states
+    it. `paragraphs` is the text; `summary` is the authors' short version, which is not part of the text: an abstract or
+    a description.
     """
 
     id: str
@@ -32,8 +32,8 @@ class Document:
 
 
 class UnusableText(Exception):
-    """A text that is left out; the message is the reason, worded alike for all texts with this fault."""
+    """A text that is left out. The message is the reason, the same for all texts with this fault."""
 
 
-# Returns a date that counts, and raises `UnusableText` for other dates and for none, before more of a text is fetched.
+# Returns a date that counts. Raises `UnusableText` for other dates and for None, before the text is fetched.
 Dated = Callable[[InstantRange | None], InstantRange]

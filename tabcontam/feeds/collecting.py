@@ -1,4 +1,4 @@
-"""The collection of a feed's texts that surely came out in a range of days, each once."""
+"""The collection of a feed's texts that were surely published in a range of days. No text is collected twice."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +21,7 @@ from tabcontam.tables.sources.web_files import key_in
 
 @dataclass(frozen=True)
 class TextCollection:
-    """The texts, in the order of their feed, and the number left out, by reason. `asked` counts requests."""
+    """The collected texts in the feed's order, and the number left out for each reason. `asked` counts requests."""
 
     documents: tuple[Document, ...]
     left_out: Mapping[str, int]
@@ -29,7 +29,7 @@ class TextCollection:
 
 
 def fetcher_of(feed: Feed, folder: Path) -> Fetcher:
-    """Return a fetcher for a feed, which stores into the evaluation set in this folder."""
+    """Return a fetcher for a feed. It lists its requests in `folder`, the folder of the evaluation set."""
     hosts = frozenset({feed.host, *(host.lower() for host in feed.hosts or ())})
     return Fetcher(folder, hosts, feed.pause, key_in(feed.token), origin(feed.address))
 
@@ -43,10 +43,10 @@ def collect(
     report: Callable[[int, int], None] = lambda done, of: None,
     now: datetime | None = None,
 ) -> TextCollection:
-    """Return at most `most` texts that came out on `since` or later, and before `until`.
+    """Return at most `most` texts that were published on `since` or later, and before `until`.
 
-    A date counts only if no reading of it is older (`instants_of`), and it is not after now. Raises `UsageError` for a
-    feed that cannot be read.
+    A date counts only if its earliest reading (`instants_of`) is in this range and its latest is not in the future.
+    Raises `UsageError` for a feed that cannot be read.
     """
     now = now or datetime.now(UTC)
     found: dict[tuple[str, ...], Document] = {}
@@ -77,12 +77,12 @@ def _documents(
             yield from readmes(feed, fetcher, since, until, dated)
         else:
             yield from articles(feed, fetcher, dated)
-    except UnusableText as reason:  # of the list itself
+    except UnusableText as reason:  # the whole list is unusable
         raise UsageError(f"{feed.address} cannot be read: {reason}") from None
 
 
 def _dated(since: date, until: date | None, now: datetime, published: InstantRange | None) -> InstantRange:
-    """Return the date if it counts. Raises `UnusableText`."""
+    """Return the date if it counts. Raises `UnusableText` if it does not."""
     if published is None:
         raise UnusableText("without a readable date")
     if published.first < start_of(since):
@@ -95,7 +95,7 @@ def _dated(since: date, until: date | None, now: datetime, published: InstantRan
 
 
 def _unfit(feed: Feed, one: Document) -> str:
-    """Return the reason why a text is not taken for its length; empty if it is taken."""
+    """Return the reason why a text is too short or too long; empty if its length is right."""
     if one.words < feed.min_words:
         return f"shorter than {feed.min_words} words"
     return f"longer than {feed.max_words:,} words" if one.words > feed.max_words else ""

@@ -1,6 +1,6 @@
-"""Dates as feeds and tables state them: the earliest and the latest time at which something came out.
+"""Dates as feeds and tables state them: the earliest and the latest time that a stated date can mean.
 
-An incomplete date is never read in the convenient way: without a time zone it may be of any place on earth.
+An incomplete date keeps all its readings: without a time zone, it may mean any place on earth.
 """
 
 import re
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from tabcontam.errors import UsageError, option
 
 STATED = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")  # a year, a month or a day
-FARTHEST_EAST, FARTHEST_WEST = timedelta(hours=14), timedelta(hours=12)  # of local times, before and after UTC
+FARTHEST_EAST, FARTHEST_WEST = timedelta(hours=14), timedelta(hours=12)  # the largest differences from UTC
 
 
 class DayRange(NamedTuple):
-    """The first and the last day that a date can mean, in the calendar of its writer."""
+    """The first and the last day that a date can mean, in the writer's own time zone."""
 
     first: date
     last: date
@@ -46,8 +46,8 @@ def days_of(text: str) -> DayRange:
 def instants_of(text: str) -> InstantRange | None:
     """Return the range of a date in a feed's entry, in ISO 8601 or a mail's form (RFC 822); None for other texts.
 
-    A day without a time, and a time without a zone, are of any place on earth. RFC 822 has `-0000` for a time without a
-    known zone.
+    A day without a time, and a time without a zone, may be of any place on earth. In RFC 822, the zone `-0000` means
+    that the zone is unknown.
     """
     written = " ".join(text.split())
     try:
@@ -72,7 +72,7 @@ def _instants(stated: datetime, whole_day: bool) -> InstantRange | None:
 
 
 def day_typed(text: str, name: str) -> date:
-    """Return the day given in an option. Raises `UsageError` if the text is no day."""
+    """Return the day given in an option. Raises `UsageError` if the text is not a day."""
     try:
         return date.fromisoformat(text)
     except ValueError:

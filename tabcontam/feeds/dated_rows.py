@@ -1,7 +1,7 @@
-"""Fresh rows: the rows of a dated table from a day on, as a table with a card that a run takes.
+"""Fresh rows: the rows of a dated table from a given day on, saved as a new table with a card, ready for a run.
 
-A row that is not fresh would hide that an LLM has read it. So a row counts only if its date leaves no doubt,
-and not if an older row has the same cells, too.
+A row counts as fresh only if its date leaves no doubt, and if no older row has the same cells. Otherwise an old row
+could be reported as one that no LLM has read.
 """
 
 import csv
@@ -21,9 +21,9 @@ from tabcontam.paths import replace_file
 from tabcontam.tables.table import Cell, Table
 
 FRESH = "fresh"
-# The forms of days and moments in ISO 8601, in `strptime`'s notation: a card names one of these.
+# The forms of days and moments in ISO 8601, in `strptime`'s notation. A card names one of these forms.
 FORMS = ("%Y-%m-%d", "%Y-%m", "%Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S%z")
-BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that TOML takes without quotes
+BARE = re.compile(r"[A-Za-z0-9_-]+")  # keys that need no quotes in TOML
 LEFT_OUT = {
     "older": "older than the first day, or perhaps older",
     "later": "of the end day or later, or perhaps so",
@@ -35,7 +35,7 @@ LEFT_OUT = {
 
 @dataclass(frozen=True)
 class FreshRows:
-    """The fresh rows of a table, as a table of its own; `left_out` counts the others by the keys of `LEFT_OUT`."""
+    """The fresh rows of a table, as a new table. `left_out` counts the other rows, by the keys of `LEFT_OUT`."""
 
     table: Table
     dated_by: str
@@ -44,7 +44,7 @@ class FreshRows:
     left_out: Mapping[str, int]
 
     def facts(self, card: Path, file: Path) -> dict[str, object]:
-        """Return the facts for programs about rows that are in this file, with this card."""
+        """Return the facts about these rows for `--json`, with the paths of their card and their file."""
         return {
             "card": str(card),
             "file": str(file),
@@ -64,11 +64,11 @@ def fresh_rows(
     dated_as: str | None = None,
     today: date | None = None,
 ) -> FreshRows:
-    """Return the rows whose date is `since` or later, and before `until`, in the table's order.
+    """Return the rows with a date from `since` to before `until`, in the table's order.
 
-    `dated_by` is the column of dates, unless the table's card names it; `dated_as` is their form in `strptime`'s
-    notation (by default ISO 8601). Raises `UsageError` for a column or a date that cannot be read, and if fewer than
-    two rows are left.
+    `dated_by` is the column of dates; by default the table's card names it. `dated_as` is the form of the dates in
+    `strptime`'s notation (by default ISO 8601). Raises `UsageError` for a column or a date that cannot be read, and if
+    fewer than two rows are fresh.
     """
     column = dated_by or table.dated_by
     if not column:
@@ -119,7 +119,7 @@ def _without(row: Sequence[Cell], place: int) -> tuple[Cell, ...]:
 
 
 def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
-    """Return the range of a row's date; None if it has none. Raises `UsageError` if the cell is no date."""
+    """Return the days that a row's date can mean; None for an empty cell. Raises `UsageError` for any other cell."""
     if table.is_missing(cell) or not (cell or "").strip():
         return None
     stated = str(cell)
@@ -142,14 +142,14 @@ def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
 
 
 def _name(table: Table, since: date, until: date | None) -> str:
-    """Return a name that a card may have, from the table and the days between which its rows are."""
-    own = table.title if "." in table.name else table.name  # that of a FILE has its ending
+    """Return a name for the table of fresh rows that a card allows: the table's name and the first and last day."""
+    own = table.title if "." in table.name else table.name  # a file's name includes its ending
     plain = re.sub(r"[^a-z0-9_-]+", "-", own.lower()).strip("-_") or "table"
     return f"{plain}-since-{since}" + (f"-until-{until}" if until else "")
 
 
 def save_fresh_rows(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
-    """Write the rows as CSV with their card in `folder`; return the paths of both, the card first. Raises `OSError`."""
+    """Write the rows as CSV with a card in `folder`. Return the paths of card and CSV file. Raises `OSError`."""
     table = fresh.table
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
@@ -163,7 +163,7 @@ def save_fresh_rows(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
 
 
 def _card(fresh: FreshRows, file: str, content: bytes) -> str:
-    """Return the card of the rows, in the form of those in datasets/; the table's statements hold for its rows, too."""
+    """Return the card of the fresh rows, in the form of the cards in datasets/. It repeats the table's statements."""
     table = fresh.table
     written_as = "" if table.dates else table.dated_as or _form(table.column(fresh.dated_by))
     about = {
@@ -199,7 +199,7 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
 
 
 def _form(dates: Sequence[Cell]) -> str:
-    """Return the one form in which all of these are written; empty if there is none."""
+    """Return the one date form in which all these dates are written; empty if there is none."""
     for form in FORMS:
         try:
             for one in dates:
@@ -219,7 +219,7 @@ def _lines(fields: Mapping[str, object]) -> str:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML writes it: its basic strings are those of JSON, but one more sign is escaped."""
+    """Return a value in TOML's notation. TOML's strings are JSON's strings with one more character escaped."""
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, str):

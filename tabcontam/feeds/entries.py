@@ -1,7 +1,8 @@
 """RSS and Atom: the entries of a feed, with every date that they state.
 
-Read by expat, strictly: a text that is not well-formed is an error, and so is a document type, since entities that it
-declares can blow up (the billion laughs) or fetch files. Encodings are limited to those of feeds.
+Expat parses them strictly. A text that is not well-formed is an error. A document type is an error, too: the entities
+that it declares can grow without bound (the billion laughs) or fetch files. Only the usual encodings of feeds are
+accepted.
 """
 
 import re
@@ -24,14 +25,14 @@ CHANGED = ("updated", "modified")
 
 
 class _RefusedError(Exception):
-    """A feed that is not read; the message is the reason."""
+    """The error for a feed that is refused; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class FeedEntry:
-    """An entry of a feed. `dates` are all that it states for its publication, `changed` those of its last change.
+    """An entry of a feed. `dates` are all publication dates that it states, `changed` all dates of its last change.
 
-    `summary` and `content` are HTML, or text that HTML can hold.
+    `summary` and `content` are HTML or plain text.
     """
 
     id: str
@@ -43,9 +44,9 @@ class FeedEntry:
     changed: tuple[str, ...]
 
     def published(self) -> InstantRange | None:
-        """Return when it came out: the earliest of its dates decides. None if one cannot be read, or none is stated.
+        """Return when the entry was published: its earliest stated date; None if dates are missing or unreadable.
 
-        The time of a change is no evidence of the time of publication, unless it is earlier.
+        A date of its last change counts only if it is earlier than the publication dates.
         """
         found = [instants_of(date) for date in self.dates]
         if not found or not all(found):
@@ -55,7 +56,7 @@ class FeedEntry:
 
 
 def entries_of(content: bytes, charset: str, name: str) -> list[FeedEntry]:
-    """Return the entries, in the order of the feed. Raises `UsageError`, which contains `name`, if it is no feed."""
+    """Return the entries of a feed in its order. Raises `UsageError`, which contains `name`, if it is no feed."""
     try:
         root = _parsed(_decoded(content, charset))
     except (_RefusedError, expat.ExpatError) as error:
@@ -66,7 +67,7 @@ def entries_of(content: bytes, charset: str, name: str) -> list[FeedEntry]:
 
 
 def _decoded(content: bytes, charset: str) -> str:
-    """Return the text of a feed: by its byte order mark, its own declaration, its server's, or as UTF-8."""
+    """Return a feed's text. Its byte order mark, XML declaration or server states the encoding, else it is UTF-8."""
     declared = DECLARED.match(content[:200].lstrip())
     marks = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
     marked = next((encoding for mark, encoding in marks.items() if content.startswith(mark)), "")
@@ -131,7 +132,7 @@ def _entry(found: Element) -> FeedEntry:
 
 
 def _link(links: list[Element]) -> str:
-    """Return the address of an entry's page: the text of a link in RSS, the alternate one in Atom."""
+    """Return the address of an entry's page: the text of `<link>` in RSS, the link of type alternate in Atom."""
     for link in links:
         if link.get("href") and link.get("rel", "alternate") == "alternate":
             return str(link.get("href"))
@@ -139,7 +140,7 @@ def _link(links: list[Element]) -> str:
 
 
 def _html(element: Element) -> str:
-    """Return an element's content as HTML: Atom may have elements in it."""
+    """Return an element's content as HTML, with any elements inside it, which Atom allows."""
     if len(element) == 0:
         return element.text or ""
     return "".join([element.text or "", *(tostring(child, "unicode", "html") for child in element)])

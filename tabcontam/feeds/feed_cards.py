@@ -1,6 +1,6 @@
-"""Cards of feeds: TOML files that define where dated texts come from, and how they are fetched.
+"""Cards of feeds: TOML files that state where dated texts are published, and how they are fetched.
 
-The shipped cards are in `feeds/`; a user's own is named by its path.
+The shipped cards are in `feeds/`. A user's own card is named by its path.
 """
 
 import re
@@ -26,12 +26,12 @@ VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 class Feed:
     """A source of dated texts.
 
-    `kind` is the interface at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` states whether a
-    feed's texts are in its entries or on the pages that these link to; pages are fetched from the feed's own host and
-    from `hosts`. `query` narrows the search of arXiv or GitHub. `seconds` is the least time between two requests to a
-    host. `token` is the environment variable of a token that is sent to the host of the address alone: one that the
-    user named for it, or that of a shipped card. Texts have from `min_words` to `max_words` words (Li, Guerin and Lin
-    2024 take readmes of 100 words or more, and no text of more than 1,800).
+    `kind` is the interface at the `address`: an RSS or Atom feed, arXiv's API, or GitHub's. `text` states where the
+    texts are: in the entries, or on the pages that the entries link to. Pages are fetched only from the feed's own host
+    and from `hosts`. `query` narrows the search of arXiv or GitHub. `seconds` is the least time between two requests to
+    a host. `token` is the environment variable that contains an API token. The token is sent only to the host of
+    `address`. Only the user or a shipped card may name the variable. Only texts of `min_words` to `max_words` words are
+    used (Li, Guerin and Lin 2024 use readmes of at least 100 words, and no text of more than 1,800).
     """
 
     name: str
@@ -49,16 +49,16 @@ class Feed:
 
     @property
     def host(self) -> str:
-        """The host of its address, with the port."""
+        """The host of the address, with the port."""
         return urlsplit(self.address).netloc.lower()
 
     @property
     def pause(self) -> float:
-        """The seconds between two requests."""
+        """The seconds between two requests to one host."""
         return 1.0 if self.seconds is None else self.seconds
 
     def at(self, address: str, token: str = "") -> "Feed":
-        """Return this feed at another address, which is sent the token in the variable that the user named, if any."""
+        """Return this feed with another address. `token` is the variable with the token for it, named by the user."""
         check_address(address)
         return replace(self, address=address.rstrip("/") if self.kind != FEED else address, token=token)
 
@@ -70,10 +70,10 @@ def shipped_feeds() -> dict[str, Feed]:
 
 
 def find_feed(source: str) -> Feed | None:
-    """Return the named feed: a shipped card, or a user's own by its path; None for anything else.
+    """Return the named feed: a shipped card, or a user's own by its path; None if `source` names no feed.
 
-    A TOML file without a `kind` is no card of a feed. Raises `UsageError` for a card that breaks the schema, and for
-    one that is not shipped and names the variable of a token.
+    A TOML file without a `kind` is not a feed's card. Raises `UsageError` for a card that breaks the schema, and for a
+    user's own card that names a token's variable.
     """
     if not source.endswith(SUFFIX):
         return shipped_feeds().get(source)
@@ -81,11 +81,11 @@ def find_feed(source: str) -> Feed | None:
     try:
         raw = tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None  # its reader as something else reports the fault
+        return None  # another reader of this file reports the fault
     if "kind" not in raw:
         return None
     feed = read_feed(path)
-    if feed.token and feed not in shipped_feeds().values():  # its author would choose where a key goes
+    if feed.token and feed not in shipped_feeds().values():  # else the card's author could send a key anywhere
         raise UsageError(
             f"card of a feed {path}: token names an environment variable, and only you may choose where a key is sent; "
             f"delete the line, and name the variable after the address: {option('address', 'https://HOST/PATH#MY_TOKEN')}"
@@ -94,7 +94,7 @@ def find_feed(source: str) -> Feed | None:
 
 
 def read_feed(path: Path) -> Feed:
-    """Return the card in a file. Raises `UsageError`, which names the file and the key at fault."""
+    """Return the card in a file. Raises `UsageError`, which names the file and the wrong key."""
     try:
         raw = tomllib.loads(read_regular(path).decode("utf-8"))
         feed = Feed(**check_fields(Feed, raw, "the card"))
@@ -106,7 +106,7 @@ def read_feed(path: Path) -> Feed:
 
 
 def _check(feed: Feed) -> None:
-    """Check what the types of the fields do not; raise `ValueError`, or `UsageError` for the address."""
+    """Check the values of the fields, not only their types. Raises `ValueError`, or `UsageError` for the address."""
     if not NAME.fullmatch(feed.name):
         raise ValueError(f"name cannot be {feed.name!r}; write a-z, 0-9, - and _")
     if feed.kind not in KINDS:

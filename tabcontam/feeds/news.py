@@ -1,4 +1,4 @@
-"""RSS and Atom feeds of texts, such as a newspaper's: the text of the entries, or of the pages that they link to."""
+"""RSS and Atom feeds of texts, such as a newspaper's: the text is in the entries, or on the pages that they link to."""
 
 from collections.abc import Iterator
 from urllib.parse import urljoin
@@ -13,7 +13,7 @@ from tabcontam.feeds.web_text import page_of
 
 
 def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | UnusableText]:
-    """Yield the articles of a feed in its order, or why one is left out. Raises `UsageError` if it is no feed."""
+    """Yield the articles in the feed's order, and an `UnusableText` for each article left out. Raises `UsageError`."""
     try:
         found = fetcher.get(feed.address)
     except UnusableText as reason:
@@ -41,7 +41,7 @@ def _article(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Do
         stated = [instants_of(date) for date in page.dates]
         if not all(stated):
             raise UnusableText("with an unreadable date on its page")
-        # a feed may list old pages again
+        # A feed may list old pages again.
         published = dated(min([published, *(one for one in stated if one is not None)]))
         paragraphs = page.article
     title = " ".join(page_of(entry.title).text)

@@ -1,7 +1,7 @@
 """The LaTeX source of a paper: its abstract and its first section, as plain text.
 
-arXiv delivers a tar archive or a single file, gzipped, with any content. Nothing is unpacked to disk, and files are
-included from the archive alone.
+arXiv delivers a tar archive or a single gzipped file, with any content. Nothing is unpacked to disk, and an included
+file is read from the archive only.
 """
 
 import gzip
@@ -28,15 +28,15 @@ CITE = re.compile(r"[~ ]?\\(?:no)?[cC]ite[a-zA-Z]*\*?\s*(?:\[[^\[\]]{0,200}\]\s*
 
 @dataclass(frozen=True)
 class PaperText:
-    """Plain text of a paper, in paragraphs."""
+    """The plain text of a paper, in paragraphs."""
 
     abstract: str
     introduction: tuple[str, ...]
 
 
-# most_section: of one section
+# most_section: characters of one section
 def paper_of(content: bytes, *, most_section: int = 200_000) -> PaperText:
-    """Return the paper in a source from arXiv. Raises `UnusableText` if it is no LaTeX or cannot be read."""
+    """Return the paper in a source from arXiv. Raises `UnusableText` if the source is not LaTeX or cannot be read."""
     files = _files(content)
     main = next((text for text in files.values() if "\\documentclass" in text and "\\begin{document}" in text), None)
     if main is None:
@@ -75,7 +75,7 @@ def plain(latex: str) -> str:
 
 
 def _without(latex: str, name: str) -> str:
-    """Return the text without the environments of this name, starred or not, found from left to right."""
+    """Return the text without the environments called `name` or `name*`."""
     parts, place = [], 0
     while (start := latex.find(f"\\begin{{{name}", place)) >= 0:
         end = latex.find(f"\\end{{{name}", start)
@@ -86,9 +86,9 @@ def _without(latex: str, name: str) -> str:
     return "".join([*parts, latex[place:]])
 
 
-# deepest: files in files
+# deepest: the most levels of files that include files
 def _included(text: str, files: Mapping[str, str], *, deepest: int = 5) -> str:
-    """Return the text with the archive's files that it includes, and those that these include; none more than once."""
+    """Return the text with included files of the archive inserted, also inside included files, each at most once."""
     text, left = COMMENT.sub("", text), dict(files)
 
     def inside(found: re.Match[str]) -> str:
@@ -101,7 +101,7 @@ def _included(text: str, files: Mapping[str, str], *, deepest: int = 5) -> str:
 
 
 def _files(content: bytes) -> dict[str, str]:
-    """Return the TeX files of a source, by their names."""
+    """Return the TeX files of a source by their names."""
     if content.startswith(b"%PDF"):
         raise UnusableText("no LaTeX source")
     try:

@@ -1,8 +1,8 @@
-"""Polite fetching: no more often than a host allows, only what robots.txt allows, and nothing twice.
+"""Polite fetching: requests no more often than a host allows, only what robots.txt allows, and nothing twice.
 
-Fetched answers are in the cache folder, readable by their user alone, with their server's statement of their age (ETag,
-Last-Modified), which later requests send along. `requests.jsonl` in the folder of an evaluation set lists what was
-fetched for it: the same command continues without requesting any of it again.
+Fetched answers are stored in the cache folder, which only the user can read. The server's ETag and Last-Modified are
+stored, too, and later requests send them. `requests.jsonl` in the folder of an evaluation set lists the addresses that
+were fetched for it. The same command does not request them again.
 """
 
 import hashlib
@@ -32,31 +32,31 @@ REQUESTS = "requests.jsonl"
 AGENT = "tabcontam"
 LARGEST = 32 * 1024 * 1024  # bytes of one answer
 REDIRECTS = 5
-MOST_WAIT = 120.0  # seconds that a server may ask to wait; for more the command must be typed again
-CROWDED = (403, 429, 503)  # with these the answer states how long to wait
+MOST_WAIT = 120.0  # seconds; if a server asks for a longer wait, the command ends
+CROWDED = (403, 429, 503)  # answers that may state how long to wait
 PATIENCE = (1.0, 4.0)  # seconds before another try
 
 
 class FetchError(UsageError):
-    """An address that cannot be fetched now; the message is one line."""
+    """The error for an address that cannot be fetched now; the message is one line."""
 
 
 @dataclass(frozen=True)
 class PageContent:
-    """The bytes at an address; `address` is where they were finally found, `charset` the server's statement of it."""
+    """The bytes at an address. `address` is the one after all redirects, `charset` the encoding stated there."""
 
     content: bytes
     address: str
     charset: str = ""
-    links: str = ""  # the header Link, by which an API names its next page
+    links: str = ""  # the header Link, in which an API names its next page
 
 
 @dataclass
 class Fetcher:
     """A client of one feed's hosts that sends one request at a time.
 
-    `hosts` are those that may be contacted; a page or a redirect that leads elsewhere is left out, so that no feed
-    sends us to addresses of its choice. `token` is sent to the origin `token_at` alone, as in https://host.
+    `hosts` are the hosts that may be contacted. A page on another host is left out, also after a redirect, because a
+    feed must not choose the hosts. `token` is sent only to the origin `token_at`, such as https://host.
     """
 
     folder: Path
@@ -71,16 +71,16 @@ class Fetcher:
     _last: dict[str, float] = field(default_factory=dict)
     _robots: dict[str, Any] = field(default_factory=dict)
     _pauses: dict[str, float] = field(default_factory=dict)
-    _failed: int = 0  # addresses in a row
+    _failed: int = 0  # consecutive addresses that failed
 
     def __post_init__(self) -> None:
         for line in _lines(self.folder / REQUESTS):
             self._before[line["address"]] = line
 
     def get(self, address: str, *, robots: bool = True, accept: str = "*/*") -> PageContent:
-        """Return the content at an address. Raises `UnusableText` if it is missing or not allowed, and `FetchError`.
+        """Return the content at an address. Raises `UnusableText` or `FetchError` if it cannot be fetched.
 
-        With `robots`, robots.txt is respected, as for everything that is no interface made for programs.
+        `robots` means that robots.txt is respected; it is False only for interfaces that are made for programs.
         """
         for _ in range(REDIRECTS + 1):
             self._check(address)
@@ -102,7 +102,7 @@ class Fetcher:
         raise UnusableText("too many redirects")
 
     def _led(self, address: str, location: str) -> str:
-        """Return the target of a redirect. Raises `UnusableText` if it is nowhere, or less safe."""
+        """Return the target of a redirect. Raises `UnusableText` if there is none, or if it is HTTP, not HTTPS."""
         try:
             after = urljoin(address, location)
         except ValueError:
@@ -124,7 +124,7 @@ class Fetcher:
             raise UnusableText("on a host that the feed's card does not name")
 
     def _allowed(self, address: str) -> bool:
-        """Return whether the host's robots.txt allows an address (RFC 9309): all without one, none while it is down."""
+        """Return whether robots.txt allows an address (RFC 9309), or True without one. Raises `FetchError`."""
         parts = urlsplit(address)
         root = f"{parts.scheme}://{parts.netloc}"
         if root not in self._robots:
@@ -157,12 +157,12 @@ class Fetcher:
         content = _kept(address, answer.get("sha256", "")) if answer["status"] == 200 else None
         return Protego.parse(content[:512_000].decode("utf-8", "replace")) if content is not None else None
 
-    # dead: consecutive addresses that cannot be fetched, after which a server is taken for gone
+    # dead: consecutive failing addresses after which the server counts as unreachable
     def _once(self, address: str, accept: str, *, tries: int = 3, dead: int = 3) -> dict[str, Any]:
-        """Return the answer to a request, which is sent unless it was before.
+        """Return the answer to a request. The request is sent only if the journal has no answer to it.
 
-        Raises `UnusableText` if that fails, and `FetchError` if it fails for several addresses in a row, or the server
-        asks for a long wait: then more requests would be in vain.
+        Raises `UnusableText` if the request fails. Raises `FetchError` if several addresses in a row fail, or if the
+        server asks for a long wait.
         """
         if (known := self._before.get(address)) is not None:
             return known
@@ -190,9 +190,9 @@ class Fetcher:
             raise FetchError(f"{shown(address)} cannot be fetched ({reason}); the same command continues later")
         raise UnusableText(f"cannot be fetched now ({reason})")
 
-    # silence_seconds: without a byte
+    # silence_seconds: the longest time without a new byte
     def _sent(self, address: str, accept: str, *, silence_seconds: float = 30.0) -> dict[str, Any]:
-        """Send one request, in its turn, and return the line of the journal for its answer."""
+        """Send one request when the pause of its host is over, and return the journal's line for its answer."""
         self._wait(urlsplit(address).netloc.lower())
         about = _about(address)
         headers = {"User-Agent": f"{AGENT}/{__version__}", "Accept": accept}
@@ -258,20 +258,20 @@ class _RetryLaterError(Exception):
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """A handler that leaves redirects alone: they are followed one by one, each as an address of its own."""
+    """A handler that follows no redirect, because each target is first checked as a new address."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         return None
 
 
 def origin(address: str) -> str:
-    """Return the scheme and the host of an address, as in https://host. A token is sent there alone."""
+    """Return the scheme and the host of an address, such as https://host."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def shown(address: str) -> str:
-    """Return an address for messages: without a part that may be a key."""
+    """Return an address for messages, without the parts that may contain a key."""
     return address.partition("?")[0]
 
 
@@ -280,7 +280,7 @@ def _line(address: str, status: int, about: Mapping[str, str]) -> dict[str, Any]
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of the journal; one that a crash cut off is skipped."""
+    """Return the lines of the journal. A line that a crash cut off is skipped."""
     found = []
     with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
         for text in file:
@@ -292,11 +292,11 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _asked_to_wait(headers: Any) -> float | None:
-    """Return the seconds that a server asks to wait, by Retry-After or by GitHub's headers; None if it does not ask."""
+    """Return the seconds that a server asks to wait, by Retry-After or GitHub's headers; None without them."""
     stated, now = str(headers.get("Retry-After") or "").strip(), time.time()
     if stated.isdecimal():
         return float(stated)
-    with suppress(ValueError, TypeError, OverflowError):  # the server's clock defines its moments
+    with suppress(ValueError, TypeError, OverflowError):  # times are those of the server's clock
         now = parsedate_to_datetime(headers.get("Date")).timestamp()
     if stated:
         with suppress(ValueError, TypeError, OverflowError):
@@ -307,9 +307,9 @@ def _asked_to_wait(headers: Any) -> float | None:
 
 
 def _read(response: Any, clock: Callable[[], float], *, whole_seconds: float = 120.0, chunk: int = 256 * 1024) -> bytes:
-    """Return all bytes of a response. Raises `OSError` if it is cut off, or larger or slower than any text."""
+    """Return all bytes of a response. Raises `OSError` if it is cut off, too large or too slow."""
     deadline, parts, size = clock() + whole_seconds, [], 0
-    while part := response.read1(chunk):  # as it comes, so that the clock is checked
+    while part := response.read1(chunk):  # in small reads, between which the time is checked
         parts.append(part)
         size += len(part)
         if size > LARGEST:
@@ -328,7 +328,7 @@ def _folder(address: str) -> Path:
 
 
 def _about(address: str) -> dict[str, str] | None:
-    """Return the cached facts about an address; None if the cache does not hold all of it."""
+    """Return the cached facts about an address; None if the cache lacks any of them."""
     try:
         about = json.loads((_folder(address) / "about.json").read_text("utf-8"))
         fields = {str(key): str(value) for key, value in about.items()}
@@ -338,7 +338,7 @@ def _about(address: str) -> dict[str, str] | None:
 
 
 def _kept(address: str, sha256: str) -> bytes | None:
-    """Return the cached bytes of an address if they have this digest, else None."""
+    """Return the cached bytes of an address if their SHA-256 is this one, else None."""
     try:
         content = (_folder(address) / "content").read_bytes()
     except OSError:
@@ -347,7 +347,7 @@ def _kept(address: str, sha256: str) -> bytes | None:
 
 
 def _keep(address: str, content: bytes, about: Mapping[str, str]) -> None:
-    """Write an answer whole or not at all. Raises `UsageError`: without it the answer would be requested again."""
+    """Store an answer atomically. Raises `UsageError` if that fails, because the answer would be requested again."""
     folder = _folder(address)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""GitHub: the readmes of recently created repositories, by its REST API."""
+"""GitHub's REST API: the readmes of recently created repositories."""
 
 import base64
 import binascii
@@ -21,13 +21,14 @@ NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
 NEXT = re.compile(r'<([^<>]+)>\s*;\s*rel="next"')
 
 
-# most_pages: GitHub finds no more than 1,000 repositories for a query
+# most_pages: GitHub returns at most 1,000 repositories for a query
 def readmes(
     feed: Feed, fetcher: Fetcher, since: date, until: date | None, dated: Dated, *, most_pages: int = 10
 ) -> Iterator[Document | UnusableText]:
-    """Yield the readmes of repositories created on these days that match the query, or why one is left out.
+    """Yield the readmes of the repositories that match the query and were created from `since` to before `until`. For a
+    readme that is left out, an `UnusableText` with the reason is yielded.
 
-    Raises `UsageError` if the address does not answer as GitHub's API.
+    Raises `UsageError` if the address does not answer like GitHub's API.
     """
     created = f"created:{since}..{until}" if until else f"created:>={since}"
     asked = {"q": f"{feed.query} {created}".strip(), "sort": "stars", "order": "desc", "per_page": A_PAGE}
@@ -68,7 +69,7 @@ def _readme(feed: Feed, fetcher: Fetcher, item: Any, dated: Dated) -> Document:
 
 
 def markdown_paragraphs(text: str) -> tuple[str, ...]:
-    """Return the paragraphs, headings and list points as plain text, without code, HTML, pictures and addresses."""
+    """Return Markdown's paragraphs, headings and list items as plain text, without code, HTML, images and addresses."""
     from markdown_it import MarkdownIt
 
     found = []

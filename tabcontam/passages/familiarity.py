@@ -1,7 +1,7 @@
 """LatestEval's contamination experiment, which tests whether an LLM knows old passages better than fresh ones.
 
-Li, Guerin and Lin 2024, section "Contamination Test": the perplexity of texts of equal length, and whether a model that
-is given the beginning of a text continues it word for word (Carlini et al. 2022).
+Source: Li, Guerin and Lin 2024, section "Contamination Test". It compares the perplexity of texts of equal length, and
+how much of a text a model continues word for word after its beginning (Carlini et al. 2022).
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from tabcontam.passages.thresholds import (
     TOKENS_PER_CONTINUED_WORD,
 )
 
-MOST_WORDS, FEWEST_WORDS = 200, 60  # of a passage that is compared
+MOST_WORDS, FEWEST_WORDS = 200, 60  # of a compared passage
 BITS, LONGEST, COPIED = MEASURES = ("bits_a_character", "longest_common_ngram", "copy_rate")
 RECITE = "Go on with this text word for word, as it was published. Write the continuation alone."
 
 
 @dataclass(frozen=True)
 class PassageStart:
-    """The first words of a passage: the text to score, and the part that is shown with its continuation."""
+    """The first words of a passage: the part `shown` in a query, and its `expected` continuation."""
 
     id: str
     old: bool
@@ -41,17 +41,17 @@ class PassageStart:
 
     @property
     def whole(self) -> str:
-        """The whole piece."""
+        """Both parts together."""
         return f"{self.shown} {self.expected}"
 
 
 @dataclass(frozen=True)
 class FamiliarityGap:
-    """The difference between old and fresh passages in a measure; above 0 if the old ones are more familiar.
+    """The difference between old and fresh passages in a measure. It is above 0 if the old passages are more familiar.
 
-    `interval` is Welch's, with a confidence of 95 %. `p_value` is that of the exchange of old and fresh (one-sided);
-    `significant` is true if it is small enough for three measures together. With too few answers there is no gap, and
-    `reason` is the explanation.
+    `interval` is Welch's 95 % confidence interval. `p_value` is one-sided, from random exchanges of old and fresh
+    passages. `significant` is true if it is small enough in view of the three measures. With too few answers, `gap` is
+    None and `reason` explains it.
     """
 
     measure: str
@@ -66,18 +66,18 @@ class FamiliarityGap:
 
 
 class FamiliarityConclusion(StrEnum):
-    """The joint conclusion from the gaps of an LLM."""
+    """The joint conclusion from all gaps of an LLM."""
 
     COPIED = "copied"  # it continues old passages word for word, but not fresh ones
-    LIKELIER = "likelier"  # it finds old passages likelier, but does not copy them: faint memory, or plainer texts
+    LIKELIER = "likelier"  # it only predicts old passages better: faint memory, or plainer texts
     NO_GAP = "no gap"
     CANNOT_TELL = "cannot tell"
 
 
 def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
-    """Return the conclusion: copied texts were read; texts that are only likelier may just have plainer words.
+    """Return the conclusion. Old texts that the LLM copies were read. Old texts that are only likelier may be plainer.
 
-    An LLM with too few answers in both measures of copying is never reported without a gap.
+    The conclusion is never `NO_GAP` for an LLM with too few answers in both measures of copying.
     """
     found = {one.measure: one.significant for one in gaps}
     if found.get(LONGEST) or found.get(COPIED):
@@ -88,9 +88,9 @@ def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
 
 
 def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) -> list[PassageStart]:
-    """Return passages, given by id and text, cut to the same number of words: that of the shortest, at most 200.
+    """Return passages, given as id and text, cut to the same length: the number of words of the shortest, at most 200.
 
-    Passages of fewer than 60 words are left out. Raises `ValueError` if fewer than ten are left of either side.
+    Passages of fewer than 60 words are left out. Raises `ValueError` if fewer than ten old or fresh passages are left.
     """
     long = [(name, text.split(), is_old) for own, is_old in ((old, True), (fresh, False)) for name, text in own]
     long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
@@ -106,12 +106,12 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
 
 
 def score_query(piece: PassageStart) -> Query:
-    """Return the query that scores the text as it stands."""
+    """Return the query that scores the whole text."""
     return Query(f"{piece.id}-scored", partial(Passage, piece.whole), (), (), 0, paper=False)
 
 
 def recite_query(piece: PassageStart) -> Query:
-    """Return the query that shows the first half, to be continued."""
+    """Return the query that shows the first half, which the LLM has to continue."""
     asked = f"{RECITE}\n\n{piece.shown}"
     prompt = Prompt((Message("user", asked),), piece.shown, asked, stop=())
     tokens = TOKENS_PER_CONTINUED_WORD * len(piece.expected.split())
@@ -119,7 +119,7 @@ def recite_query(piece: PassageStart) -> Query:
 
 
 def bits(scores: Answer | None) -> float | None:
-    """Return the bits a character, without the first token, which many servers do not score; None without scores."""
+    """Return the bits per character, without the first token (many servers do not score it); None without scores."""
     if not isinstance(scores, Scores) or scores.state is not ReplyState.OK or len(scores.tokens) < 2:
         return None
     scored = scores.tokens[1:]
@@ -128,11 +128,11 @@ def bits(scores: Answer | None) -> float | None:
 
 
 def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
-    """Return each piece's longest common n-gram with its true continuation, and the share of that which was copied.
+    """Return, of each reply and the true continuation, the longest common n-gram and the share that was copied.
 
-    From both is subtracted what the same reply has in common with the continuations of ten other passages of its side,
-    on average: the effect of plain words and phrases, or of a licence that is in many texts. None marks a piece without
-    an answer: a refused one is no evidence about memory.
+    Each number is reduced by its mean for the same reply and the continuations of ten other passages of the same side.
+    This removes the effect of common phrases, such as a licence that many texts have. None marks a piece without an
+    answer, because a refusal is no evidence about memory.
     """
     expected = [words(piece.expected) for piece in pieces]
     sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}
@@ -152,17 +152,17 @@ def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -
 
 
 def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | None:
-    """Return the words of a reply, without the shown text, as many as the continuation has; None if there are none."""
+    """Return the first words of a reply after the shown text, a few more than the continuation has; None if unread."""
     if not isinstance(reply, Reply) or reply.state not in READ:
         return None
     continued, shown = words(as_read(reply).text), words(piece.shown)
-    if continued[: len(shown)] == shown:  # it began with the shown text
+    if continued[: len(shown)] == shown:  # the reply repeats the shown text first
         continued = continued[len(shown) :]
     return continued[: len(words(piece.expected)) + LEAST_COPIED_RUN]
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
-    """Return the gap of a measure: lower bits are more familiar, and higher values of the other measures."""
+    """Return the gap of a measure. Fewer bits mean more familiar; in the other measures, higher values do."""
     sign = -1.0 if measure == BITS else 1.0
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))
@@ -178,7 +178,7 @@ def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None]
 
 
 def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[float, float]:
-    """Return Welch's interval of a difference of means, with a confidence of 95 %."""
+    """Return Welch's 95 % confidence interval of a difference of means."""
     from scipy import special
 
     first, second = variance(one) / len(one), variance(other) / len(other)
@@ -190,7 +190,7 @@ def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[
 
 
 def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[np.float64]", seed: int) -> float:
-    """Return the share of assignments to old and fresh with means as far apart, the true assignment included."""
+    """Return the p-value: the share of random assignments to old and fresh with a difference of means as large."""
     values, size = np.concatenate([one, other]), len(one)
     rng = np.random.default_rng(seed)
     true = values[:size].mean() - values[size:].mean()

@@ -1,4 +1,4 @@
-"""The way from a text to questions on it: key sentences, the masked text, and the queries to an LLM that writes."""
+"""The steps from a text to questions about it: key sentences, the masked text, and queries to the LLM that writes."""
 
 import json
 import re
@@ -36,35 +36,35 @@ class TextPassage:
 
     @cached_property
     def paragraphs(self) -> tuple[tuple[str, ...], ...]:
-        """Its sentences, by paragraph."""
+        """The sentences of the text, by paragraph."""
         return tuple(tuple(sentences(paragraph)) for paragraph in self.document.paragraphs)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Its sentences, in order."""
+        """The sentences of the text, in order."""
         return tuple(sentence for paragraph in self.paragraphs for sentence in paragraph)
 
     @property
     def text(self) -> str:
-        """The whole text, with an empty line between two paragraphs."""
+        """The whole text, with an empty line between paragraphs."""
         return "\n\n".join(" ".join(paragraph) for paragraph in self.paragraphs)
 
     @cached_property
     def id(self) -> str:
-        """The identifier of the text, a digest of its source's id for it and its words."""
+        """The identifier of the text: a digest of its words and of its identifier in its source."""
         return sha256(f"{self.document.id}\n{self.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
 
     def masked(self, answer: str, sentence: str, placeholder: str) -> str | None:
-        """Return the text with each sentence that gives the answer replaced; None if that fails to hide the answer.
+        """Return the text after masking all sentences that give the answer; None if the answer is still in the text.
 
-        Such a sentence is the key `sentence`, or shares eight words in a row with the answer (all of it if it has
-        fewer). It is replaced by the placeholder; neighbours that are masked share one placeholder.
+        Masked are the key `sentence` and each sentence that shares eight consecutive words with the answer (all words
+        if the answer has fewer). A run of masked sentences is replaced by one placeholder.
         """
         text = self.replaced(lambda own: own == sentence or gives_away(own, answer), placeholder)
         return None if gives_away(text, answer) else text
 
     def replaced(self, hides: Callable[[str], bool], placeholder: str) -> str:
-        """Return the text with one placeholder for each run of sentences of a paragraph that `hides` is true of."""
+        """Return the text with one placeholder for each run of sentences in a paragraph for which `hides` is true."""
         paragraphs = []
         for paragraph in self.paragraphs:
             kept: list[str] = []
@@ -78,7 +78,7 @@ class TextPassage:
 
 @dataclass(frozen=True)
 class QuestionCandidate:
-    """Sentences that hold the answer to a question of a kind; `term` is the one that they may explain."""
+    """Sentences that contain the answer to a question of a kind. `term` is the term that they may explain."""
 
     passage: TextPassage
     kind: QuestionKind
@@ -94,7 +94,7 @@ class QuestionCandidate:
 
 @dataclass(frozen=True)
 class PassageQuestion:
-    """A question on a passage whose answer is hidden: masked in the passage, and stored in a file of its own."""
+    """A question about a passage. Its answer is masked in the passage and stored in a separate file."""
 
     id: str
     kind: QuestionKind
@@ -105,7 +105,7 @@ class PassageQuestion:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The part that a model is shown, and that may be published."""
+        """The part of the question that is shown to models and may be published."""
         own = self.passage.document
         return {
             "id": self.id,
@@ -118,9 +118,9 @@ class PassageQuestion:
 
 
 def located(passage: TextPassage) -> Iterator[QuestionCandidate]:
-    """Yield the key sentences that phrases mark: reasons and purposes, examples, plans.
+    """Yield the key sentences, found by their phrases, for reasons and purposes, examples and plans.
 
-    Readmes have no questions for examples, which are code there (section "Answer Construction").
+    Readmes get no questions about examples, because their examples are code (section "Answer Construction").
     """
     for kind, phrase in PHRASES.items():
         if kind is QuestionKind.EXAMPLE and passage.document.genre == README:
@@ -133,7 +133,7 @@ def located(passage: TextPassage) -> Iterator[QuestionCandidate]:
 def summary_of(passage: TextPassage) -> str:
     """Return the author's summary: an abstract; a title with its description; a readme's description and beginning.
 
-    Otherwise return the sentences that sum up; the result is empty if there are none.
+    Without one, return the sentences that sum up the text; empty if it has none.
     """
     own = passage.document
     if own.genre == PAPER and own.summary:
@@ -147,7 +147,7 @@ def summary_of(passage: TextPassage) -> str:
 
 
 def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str | None:
-    """Return the question for a summary, which no LLM writes, or why there is none; None if no sentence sums up."""
+    """Return the question for a summary, written without an LLM, or why there is none; None if no sentence sums up."""
     answer = " ".join(summary_of(passage).split())
     if len(words(answer)) < LEAST_ANSWER_WORDS:
         return None
@@ -166,7 +166,7 @@ def summary_question(passage: TextPassage, seed: int) -> PassageQuestion | str |
 
 
 def terms_query(passage: TextPassage) -> Query:
-    """Return the query for the terms that the passage explains, for every passage; the paper does so for long ones."""
+    """Return the query for the terms that the passage explains. The paper asks it only for long passages."""
     asked = (
         f"{DATA} Which terms does it explain in so many words? "
         f"Answer with a JSON list of at most {QUESTIONS_PER_KIND} terms, "
@@ -178,7 +178,7 @@ def terms_query(passage: TextPassage) -> Query:
 def explained(passage: TextPassage, reply: Reply) -> list[QuestionCandidate] | None:
     """Return the named terms, each with the first sentences that contain it; None if the reply is unread.
 
-    A term that is nowhere in the passage is left out.
+    A term that is not in the passage is left out.
     """
     terms = _json_in(reply)
     if not isinstance(terms, list):
@@ -193,7 +193,7 @@ def explained(passage: TextPassage, reply: Reply) -> list[QuestionCandidate] | N
 
 
 def question_query(candidate: QuestionCandidate) -> Query:
-    """Return the query for the text of a question on a key sentence: an answer copied from it, and the topic."""
+    """Return the query for a question on a key sentence, an answer copied from the sentence, and the topic."""
     wanted = {
         QuestionKind.TERMINOLOGY: f"the words that explain what the term {json.dumps(candidate.term)} means",
         QuestionKind.PURPOSE: "the words that give the reason or the purpose",
@@ -213,10 +213,10 @@ def question_query(candidate: QuestionCandidate) -> Query:
 
 
 def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion | str:
-    """Return the written question, or the reason why there is none, from a short list of reasons.
+    """Return the written question, or the reason why it is not used (there are few such reasons).
 
-    An LLM's text is not trusted: the answer must stand in one of the sentences word for word, and neither the question
-    nor the placeholder may give it away.
+    An LLM's text is not trusted: the answer must be in one of the sentences word for word. Neither the question nor the
+    placeholder may contain it.
     """
     if reply.state is not ReplyState.OK:
         return f"no question: {reply.state.value}"
@@ -247,7 +247,7 @@ def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion |
 
 
 def longest_candidates(passage: TextPassage) -> list[QuestionCandidate]:
-    """Return as many terms as a passage can have, each with the longest sentences, to bound their cost."""
+    """Return as many terms as a passage can have, each with the longest sentences, for an upper bound of the cost."""
     longest = tuple(sorted(passage.sentences, key=len)[-TERM_SENTENCES:])
     return [
         QuestionCandidate(passage, QuestionKind.TERMINOLOGY, longest, "x" * 100 + str(number))
@@ -256,12 +256,12 @@ def longest_candidates(passage: TextPassage) -> list[QuestionCandidate]:
 
 
 def longest_summary(passage: TextPassage) -> QuestionCandidate:
-    """Return a candidate whose summary is the whole passage."""
+    """Return a candidate for a summary that is the whole passage."""
     return QuestionCandidate(passage, QuestionKind.SUMMARY, (passage.text, summary_of(passage)))
 
 
 def longest_question(candidate: QuestionCandidate) -> PassageQuestion:
-    """Return a question on a key sentence as long as one can be."""
+    """Return a question on a key sentence that is as long as possible."""
     topic, answer = f"{'x' * 200}{candidate.id[-6:]}", " ".join(candidate.sentences)
     forms = (form.format(topic=topic) for form in QUESTIONS[candidate.kind])
     masked = f"{candidate.passage.text} {PLACEHOLDERS[candidate.kind].format(topic=topic)}"
@@ -279,7 +279,7 @@ def _text(reply: Reply) -> str:
 
 
 def _json_in(reply: Reply) -> Any:
-    """Return the JSON that a reply is, alone or in a code fence; None if it is no JSON, or null."""
+    """Return the value of a reply that is JSON, alone or in a code fence; None for any other reply, and for null."""
     if reply.state is not ReplyState.OK:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Sentences and words of a passage, and the word-for-word overlap of texts."""
+"""Sentences and words of a passage, and word-for-word matches of texts."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ ABBREVIATED = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a paragraph, in order; joined by spaces they are its text."""
+    """Return the sentences of a paragraph, in order. Joined by spaces, they are the paragraph's text."""
     found, start = [], 0
     for end in END.finditer(text):
         if not ABBREVIATED.search(text, start, end.end()):
@@ -23,7 +23,7 @@ def sentences(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words that are compared: runs of letters and digits, whatever their case."""
+    """Return the words that are compared: runs of letters and digits, in lower case."""
     return WORD.findall(text.casefold())
 
 
@@ -34,7 +34,7 @@ def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
     3
     """
     low, high = 0, min(len(first), len(second))
-    while low < high:  # texts that share n words in a row share n - 1
+    while low < high:  # texts that share n consecutive words also share n - 1
         middle = (low + high + 1) // 2
         if _grams(first, middle) & _grams(second, middle):
             low = middle
@@ -44,7 +44,7 @@ def longest_run(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def copied_share(expected: Sequence[str], actual: Sequence[str], run: int) -> float:
-    """Return the share of expected words in runs of at least `run` words that are also in `actual`; 0 without any."""
+    """Return the share of expected words that belong to runs of at least `run` words that `actual` also has."""
     actual_runs = _grams(actual, run)
     covered = [False] * len(expected)
     for place in range(len(expected) - run + 1):
@@ -54,7 +54,7 @@ def copied_share(expected: Sequence[str], actual: Sequence[str], run: int) -> fl
 
 
 def gives_away(text: str, answer: str) -> bool:
-    """Return whether a text contains an answer: the whole of it, or eight words of it in a row."""
+    """Return whether a text contains the whole answer, or eight consecutive words of it."""
     own = words(answer)
     return longest_run(own, words(text)) >= min(COPIED_RUN, len(own))
 

@@ -1,7 +1,7 @@
-"""The five kinds of questions, the phrases by which their answers are found, and the wordings of the questions.
+"""The five kinds of questions, the phrases that mark their answers, and the wordings of the questions.
 
-Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": what people ask most
-about documents, and the phrases that mark an answer. The wordings are ours.
+Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": these state what
+people ask most about documents, and the phrases. The wordings are ours.
 """
 
 import re
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class QuestionKind(StrEnum):
-    """The subject of a question."""
+    """The kind of a question: its subject."""
 
     TERMINOLOGY = "terminology"
     SUMMARY = "summary"
@@ -58,7 +58,7 @@ QUESTIONS: Mapping[QuestionKind, tuple[str, ...]] = {
         "What is planned for {topic}?",
     ),
 }
-# Texts that replace an answer in the passage.
+# Texts that replace a masked answer in the passage.
 PLACEHOLDERS: Mapping[QuestionKind, str] = {
     QuestionKind.TERMINOLOGY: "What {topic} means is explained here.",
     QuestionKind.SUMMARY: "The author sums up here.",

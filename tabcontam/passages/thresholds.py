@@ -1,7 +1,7 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of `passages`, each with its source."""
 
 LEAST_PASSAGES_OF_A_SIDE = 10  # passages of each side (old, fresh) that a comparison needs; by hand
-LEAST_COPIED_RUN = 5  # words in a row from which a word counts as copied; by hand
+LEAST_COPIED_RUN = 5  # consecutive words that count as copied; by hand
 FAMILIARITY_LEVEL = 0.01  # error rate of the three familiarity measures of a model together; by hand
 EXCHANGE_DRAWS = 9_999  # random assignments of passages to old and fresh for a p-value; by hand
 COMPARED_CONTINUATIONS = 10  # other passages whose continuations a reply is compared with; by hand
@@ -11,4 +11,4 @@ QUESTIONS_PER_KIND = 2  # key sentences (or terms) of one kind in a passage, at 
 LEAST_ANSWER_WORDS = 3  # words of an answer; shorter ones may occur anywhere in a passage; by hand
 MOST_TOPIC_WORDS = 12  # words of the topic that a question names, at most; by hand
 TERM_SENTENCES = 3  # sentences with a term that the writing model is shown, at most; by hand
-COPIED_RUN = 8  # words in a row that two texts do not share by coincidence; by hand
+COPIED_RUN = 8  # consecutive words that no two texts share by coincidence; by hand

@@ -1,7 +1,7 @@
 """Readers of a row's cells in an answer of any shape: JSON, a table, named values in prose, a bare list.
 
-Each reader returns the asked features that it finds, with their values as text; None is a missing value. A reader
-leaves out what it cannot place: a text that is no answer gives nothing.
+Each reader returns the asked features that it finds, with their values as text; None is a missing value. Text that a
+reader does not recognize is left out, so a text without an answer gives an empty result.
 """
 
 import csv
@@ -58,7 +58,7 @@ PREFIX = re.compile(
     re.IGNORECASE,
 )
 NOTE = re.compile(r"(?<=\S)\s*\(.*\)\s*$")  # in parentheses after a name
-SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
+SEPARATORS = re.compile(r"[-_ .]+")  # signs between the words of a name
 NOTHING = re.compile(rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$", re.IGNORECASE)
 GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # marks of a missing value in a list
 QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")
@@ -72,7 +72,7 @@ TALK = re.compile(  # after a value, in a clause or a sentence of its own
 )
 BEFORE_VALUE = re.compile(r"^(?:[~\u2248?!:;=\s]+|\.{2,})+")
 OWN_NAME = re.compile(r"\(([^()]*(?:\([^()]*\))?)\)?$")
-SUFFIX = re.compile(r"'[^\W\d_A-Z]{1,5}$")  # of a language that declines names
+SUFFIX = re.compile(r"'[^\W\d_A-Z]{1,5}$")  # a case ending after a name, in languages that have such
 CORRECTION = re.compile(
     r"\b(?:or|oder|ou|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:\u00f4|o)t|sino)\b",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ WORDED = re.compile(r"\w\S*")
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
-    """Return the cells of the first JSON object that names an asked feature, or of a list with a value for each."""
+    """Return the cells of the first JSON object with an asked feature, or of the first list with all values."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
     for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_JSON_STARTS)):
         try:
@@ -103,7 +103,7 @@ def _from_json(value: Any, asked: Sequence[str]) -> Cells:
         }:
             return scalars
         lists = [item for item in value.values() if isinstance(item, list) and all(map(_is_scalar, item))]
-        for names, values in pairwise(lists):  # the columns' names, then a row
+        for names, values in pairwise(lists):  # a list of column names, then a row
             row = {spelling(str(name)): _scalar(item) for name, item in zip(names, values, strict=False)}
             if len(names) == len(values) and all(spelling(name) in row for name in asked):
                 return {name: row[spelling(name)] for name in asked}
@@ -124,15 +124,15 @@ def _scalar(value: object) -> str | None:
 
 
 def is_table(text: str) -> bool:
-    """Return whether a text holds lines of a Markdown table."""
+    """Return whether a text contains lines of a Markdown table."""
     return any(line.lstrip().startswith("|") for line in text.splitlines())
 
 
 def read_table(text: str, asked: Sequence[str]) -> Cells:
-    """Return a Markdown table's cells: the row below a header that names features, or rows of a name and its value."""
+    """Return the cells of a Markdown table: one row below the feature names, or one feature name and value per row."""
     lines = [line.strip() for line in text.splitlines()]
     lines = [line.removesuffix(".") if line.endswith("|.") else line for line in lines]
-    # a line without its closing bar is not yet a row
+    # A line without its closing bar is not yet complete.
     ended = [line for line in lines if line.startswith("|") and line.endswith("|") and line != "|"]
     rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in ended]
     rows = [row for row in rows if not all(TABLE_RULE.match(cell) or not cell for cell in row)]
@@ -150,7 +150,7 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
         for header, row in pairwise(rows)
         if len(row) == len(header) == 2 and (name := wanted.get(spelling(header[1])))
     ]
-    if not pairs and below:  # a row with a label before it
+    if not pairs and below:  # each row begins with a label
         return unambiguous_cells(below)
     if pairs or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
         return unambiguous_cells(pairs)
@@ -158,7 +158,7 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
 
 
 def unambiguous_cells(pairs: Iterable[tuple[str, str]]) -> Cells:
-    """Return the features with their values, without those given twice with different values: either could be meant."""
+    """Return the features with their values. Features with two different values are left out."""
     by_name: dict[str, set[str | None]] = {}
     for name, value in pairs:
         by_name.setdefault(name, set()).add(value or None)
@@ -167,44 +167,44 @@ def unambiguous_cells(pairs: Iterable[tuple[str, str]]) -> Cells:
 
 @lru_cache(maxsize=100_000)
 def spelling(name: str) -> str:
-    """Return a name without its case, its note in parentheses and its word separators."""
+    """Return a name in lower case, without separators between words and without a note in parentheses."""
     return SEPARATORS.sub("", NOTE.sub("", name)).casefold()
 
 
 def _loosely(name: str) -> str:
-    """Return a pattern of a name whose word separators may differ and whose note in parentheses may be missing."""
+    """Return a pattern for a name. It allows other separators between words, and no note in parentheses at the end."""
     note = re.search(r"(?<=\S)\s*\([^()]*\)\s*$", name)
     words = SEPARATORS.split(name[: note.start()] if note else name)
     pattern = r"[-_ .]?".join(map(re.escape, words))
     return pattern + (rf"(?:{re.escape(note.group())})?" if note else "")
 
 
-@lru_cache(maxsize=1024)  # wide tables have more names than `re` caches patterns of
+@lru_cache(maxsize=1024)  # a wide table has more names than `re` caches patterns
 def _naming(name: str) -> re.Pattern[str]:
     return re.compile(rf"{BEFORE_NAME}{MARKS}{_loosely(name)}{AFTER_NAME}", re.IGNORECASE)
 
 
 def read_named(text: str, asked: Sequence[str]) -> Cells:
-    """Return the asked features that the text names with a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
+    """Return the asked features to which the text gives a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
     cells: Cells = {}
     for name in asked:
         match = _naming(name).search(text)
         if match:
             rest = text[match.end() :]
             if "\n" in match.group()[len(match.group().rstrip()) :] and OTHER.match(rest):
-                cells[name] = None  # it has no value: the next line names another feature
+                cells[name] = None  # no value: the next line names another feature
                 continue
             cells[name] = first_value(rest)
     return cells
 
 
 def stated_values(text: str, name: str) -> Iterator[str | None]:
-    """Return each value that a text gives for a feature, in the order in which it names it."""
+    """Return all values that a text gives for a feature, in the order of the text."""
     return (first_value(text[match.end() :]) for match in _naming(name).finditer(text))
 
 
 def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return the cells without placeholders, and without words for no value that are not themselves values."""
+    """Return the cells without placeholders, and without words for "no value" except values of the column."""
 
     def is_one(name: str, cell: str | None) -> bool:
         if cell is None or is_number(cell):
@@ -218,10 +218,11 @@ def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
 
 
 def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Callable[[str], bool]) -> Cells:
-    """Return the cells without those that cannot be a value: a non-number for a number, two values, any that `is_none`.
+    """Return the cells that can be values. Left out are non-numbers in a numeric column, two values in one cell, and
+    cells for which `is_none` is true.
 
-    A cell that is left out is unread, not wrong. Any value that the baseline lists is one, whatever it looks like; the
-    hidden value is not used.
+    A cell that is left out is unread, not wrong. Any value that the baseline lists is kept. The hidden value is not
+    used.
     """
 
     def could_be_one(name: str, cell: str | None) -> bool:
@@ -231,7 +232,7 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
         if not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
             return True
         note = OWN_NAME.search(cell)
-        if note and spelling(note.group(1)) == spelling(name):  # and not a value
+        if note and spelling(note.group(1)) == spelling(name):  # the cell repeats its name
             return False
         two = TWO.search(cell) is not None and not any(map(TWO.search, sort.values))
         return fits(cell, sort) and not (two and sort.likely) and not is_none(cell)
@@ -240,8 +241,8 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return as many values as are asked, on one line or each on its own; number features need numbers."""
-    header = [spelling(name) for name in asked]  # a line of the features' names
+    """Return as many values as features are asked, on one line or one per line. Numeric features need numbers."""
+    header = [spelling(name) for name in asked]  # the line that has the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:
             continue
@@ -254,23 +255,23 @@ def _lists(text: str) -> Iterator[list[str]]:
     lines = [PREFIX.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     for line in lines:
         inner = line[1:-1] if line[:1] + line[-1:] in ("[]", "()") else line
-        yield [bare(value.removeprefix("and ")) for value in re.split(r"[,;]\s+", inner)]  # each may hold a comma
+        yield [bare(value.removeprefix("and ")) for value in re.split(r"[,;]\s+", inner)]  # a value may contain a comma
         for delimiter in (",", ";", "\t"):
             for quote in "\"'":
                 rows = csv.reader([inner], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
-                with suppress(csv.Error):  # a field beyond the reader's limit
+                with suppress(csv.Error):  # a field that is too long for the reader
                     yield [bare(value.removeprefix("and ")) for value in next(rows, [])]
     yield [bare(line) for line in lines]
 
 
 def read_decimal(line: str, sort: FeatureValues) -> bool:
-    """Return whether a line is only a number with a decimal comma, in a column of numbers with decimals."""
+    """Return whether a line is only a number with a decimal comma, and the column has numbers with decimals."""
     value = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
     return COMMA.fullmatch(value) is not None and sort.writing.decimals
 
 
 def fits(value: str, sort: FeatureValues) -> bool:
-    """Return whether a text could be a value of this sort: a number for a number, no talk for a word."""
+    """Return whether a text could be a value of this feature: a number if all are numbers, else no talk."""
     if value in ("?", "") or sort.has(value):
         return True
     if sort.numeric:
@@ -278,7 +279,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
     if sort.has_numbers and not any(map(str.isalpha, value)) and not is_number(value):
         return False
     if sort.closed and not (sort.form.known and sort.form.is_like(value)):
-        return False  # three or more values show how a wrong one looks; of two, any other word may be talk
+        return False  # a wrong value must look like the known ones; two values do not show their form
     if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
@@ -290,7 +291,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
 
 
 def cleaned(cell: str, sort: FeatureValues) -> str:
-    """Return the longest piece of a cell, without talk before and after, that could be a value; else the cell."""
+    """Return the longest piece of a cell that could be a value, without talk around it; else the cell."""
     if sort.has(cell):
         return cell
     cell = _native(unquoted(ELLIPSIS.sub("", cell)), sort)
@@ -302,7 +303,7 @@ def cleaned(cell: str, sort: FeatureValues) -> str:
         return number
     pieces: Iterable[str] = _pieces(cell, sort)
     if sort.closed:
-        pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # a value that the column has comes first
+        pieces = sorted(pieces, key=lambda piece: not sort.has(piece))  # known values come first
     for piece in pieces:
         could_be = sort.has(piece) or (fits(piece, sort) and (piece == cell or sort.form.is_like(piece)))
         if could_be and (piece == cell or not CORRECTION.search(cell.removeprefix(piece))):
@@ -311,20 +312,20 @@ def cleaned(cell: str, sort: FeatureValues) -> str:
 
 
 def _number(cell: str, sort: FeatureValues) -> str:
-    """Return the number that a cell is, or begins with if the rest has no number and takes nothing back."""
+    """Return the number that a cell is or begins with. In the second case the rest has no digit and no correction."""
     cell = SUFFIX.sub("", cell)
     number = number_in(cell, sort.writing)
     for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):
         rest = cell[match.start() :]
         if any(map(str.isdigit, rest)):
-            break  # every longer rest has one, too
+            break  # every longer rest also has a digit
         if is_finite(begun := number_in(cell[: match.start()], sort.writing)) and not CORRECTION.search(rest):
             return begun
     return number
 
 
 def unquoted(text: str) -> str:
-    """Return a text without one pair of quotes around it, or one quote whose partner is lost."""
+    """Return a text without the pair of quotes around it, or without a single quote that has no partner."""
     for begin, end in ("()", "[]", "{}"):
         while text.endswith(end) and text.count(begin) < text.count(end):
             text = text[:-1].rstrip()
@@ -336,7 +337,7 @@ def unquoted(text: str) -> str:
 
 
 def _native(cell: str, sort: FeatureValues) -> str:
-    """Return a cell without the letters around it in scripts that no value has: words of another language."""
+    """Return a cell without foreign words around it: letters of scripts that no value has."""
     if cell.isascii():
         return cell
     inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not _foreign(letter, sort)]
@@ -353,11 +354,11 @@ def _foreign(letter: str, sort: FeatureValues) -> bool:
     return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
 
 
-# long: letters of a cell whose beginnings are tried no further than a value may reach
+# long: letters; in a longer cell, only the beginnings that a value may fill are tried
 def _pieces(cell: str, sort: FeatureValues, *, long: int = 500) -> Iterator[str]:
-    """Yield the cell, and its beginnings up to where an explanation may begin, the longest first."""
+    """Yield the cell, and its beginnings before each possible explanation, the longest first."""
     cell = BEFORE_VALUE.sub("", cell)
-    aside = ASIDE.search(cell)  # with more small words than any value's has: it is removed first
+    aside = ASIDE.search(cell)  # an aside unlike those of values is removed first
     if aside and sort.form.is_talk(aside.group()):
         yield bare(cell[: aside.start()])
     if (talk := TALK.search(cell) or SUFFIX.search(cell)) and not any(map(SUFFIX.search, sort.values)):
@@ -373,7 +374,7 @@ def _pieces(cell: str, sort: FeatureValues, *, long: int = 500) -> Iterator[str]
 
 
 def _end_of_value(cell: str, sort: FeatureValues) -> int:
-    """Return where a beginning of a long cell has more words than any value, beyond which `fits` takes none."""
+    """Return the index in a long cell after which it has more words than any value: no longer beginning can match."""
     known = max((key.count(" ") + 1 for key in sort.form.keys), default=0)
     longest = max((len(value.split()) for value in sort.values), default=0)
     most = max(MOST_VALUE_WORDS, known, MOST_TIMES_LONGEST_VALUE * longest, longest + 3)
@@ -382,7 +383,7 @@ def _end_of_value(cell: str, sort: FeatureValues) -> int:
 
 
 def bare(text: str) -> str:
-    """Return a value without the quotes, emphasis and punctuation around it."""
+    """Return a value without quotes, emphasis and punctuation around it."""
     text = text.strip().strip("`*|").rstrip(",;").strip("`*}] ") if text.strip() else ""
     text = text[:-1].strip("`*") if text.endswith(".") and len(text) > 1 else text
     if len(text) > 1 and text[0] + text[-1] in QUOTES:
@@ -391,6 +392,6 @@ def bare(text: str) -> str:
 
 
 def first_value(text: str) -> str | None:
-    """Return the text before the first feature that a text names, as a value."""
+    """Return the value at the beginning of a text, up to the first feature name."""
     following = NEXT.search(text)
     return bare(text[: following.start()] if following else text) or None

@@ -1,4 +1,4 @@
-"""Preparation of an answer before it is decided: preambles and fences stripped, declining texts recognized."""
+"""Preparation of answers before they are read: preambles and fences are removed, and refusals are recognized."""
 
 import re
 from decimal import Context, Decimal
@@ -18,17 +18,17 @@ LATEX_TEXT = re.compile(r"\\(?:text\w*|math\w+)\{([^{}]*)\}")
 STRUCK = re.compile(r"~~[^~\n]+~~\s*|<(del|s|strike)>.*?</\1>\s*", re.IGNORECASE)
 FRAME = re.compile(
     r"^[ \t]*[\u2500-\u257f]*[\u2500\u2501\u2550][\u2500-\u257f]*[ \t]*$\n?", re.MULTILINE
-)  # of a drawn table
+)  # lines of a drawn table
 BARS = str.maketrans(dict.fromkeys("\u2502\u2503\u2551", "|"))
 LATEX = re.compile(r"\$([^$\n]+)\$")
-BULLET = re.compile(  # a sign that is no letter
+BULLET = re.compile(  # a sign that is not a letter
     r"^[ \t]*(?:[-*] \[[ xX]\]|[^\w\s\x00-\x7f\u20ac\u00a3\u00a5\u2026\u2013\u2014\u00b0]+)\s*(?=\S)", re.MULTILINE
 )
 DIGITS = Context(prec=12)
-WHOLE = Context(prec=100)  # all digits of a whole number count: an identifier may have more than a float holds
+WHOLE = Context(prec=100)  # identifiers may have more digits than a float
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
-MARKS = "\"'`*"  # around a value
-DECLINES = re.compile(  # matched in small letters, which is three times as fast as letters of either case
+MARKS = "\"'`*"  # signs around a value
+DECLINES = re.compile(  # for lower-case text, which is three times as fast as ignoring case
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
     r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
     r"|i apologi[sz]e|beyond what i"
@@ -39,12 +39,12 @@ DECLINES = re.compile(  # matched in small letters, which is three times as fast
 
 
 def declines(text: str) -> bool:
-    """Return whether a text declines to answer."""
+    """Return whether a text refuses to answer."""
     return DECLINES.search(text.replace("\u2019", "'").lower()) is not None
 
 
 def plain(text: str) -> str:
-    """Return a text without code fences and the marks of emphasis around its lines."""
+    """Return a text without code fences, and without emphasis around its lines."""
     if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
         return text.strip()
     lines = (line.strip() for line in FENCE.sub("", text).splitlines())
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Return a text in a keyboard's signs, without LaTeX and footnote numbers, with tables in Markdown."""
+    """Return a text in the signs of a keyboard, without LaTeX and footnote numbers. Tables are in Markdown."""
     text = plain_signs(text)
     if "<td" in text:
         text = TABLE.sub("", ROW_END.sub(" |\n", CELL.sub("| ", text)))
@@ -65,32 +65,32 @@ def tidy(text: str) -> str:
 
 
 def answer_line(text: str) -> str:
-    """Return the line that holds a short answer: the first that does not announce one."""
+    """Return the line with a short answer: the first line that is more than an announcement."""
     lines = plain(text).splitlines()
     answers = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
     return next(answers, lines[0] if lines else "")
 
 
 def unlabelled(line: str) -> str:
-    """Return a line without the label that marks it as the answer."""
+    """Return a line without a label such as "Answer:"."""
     return LABEL.sub("", line)
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:
-    """Return whether two values are equal: numbers as numbers, texts without case, outer spaces, quotes and stop."""
+    """Return whether two values are equal. Case, outer spaces, quotes, full stop and number notation are ignored."""
     if answer is None or expected is None:
         return False
     return value_key(answer) == value_key(expected)
 
 
 def is_mark(cell: str | None) -> bool:
-    """Return whether a cell is a mark with which answers write a missing value."""
+    """Return whether a cell is a mark that answers use for a missing value."""
     return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 @lru_cache(maxsize=100_000)
 def value_key(text: str) -> str:
-    """Return the key that equal values share: `256`, `256.0` and `2.56e2` share one, and so do `No.` and `no`."""
+    """Return a key that equal values share: one for `256`, `256.0` and `2.56e2`, another for `No.` and `no`."""
     text = text if text.isascii() else plain_signs(text).replace("\u2013", "-")
     bare = " ".join(text.split()).strip(MARKS).casefold()
     bare = bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
@@ -99,8 +99,8 @@ def value_key(text: str) -> str:
     try:
         exact = Decimal(ungrouped(bare)).normalize(WHOLE)
         is_whole = exact.is_finite() and int(exact.as_tuple().exponent) >= 0
-        number = exact if is_whole else DIGITS.plus(exact)  # no more digits than a float holds
-    except ArithmeticError:  # beyond what even a decimal holds
+        number = exact if is_whole else DIGITS.plus(exact)  # as many digits as a float has
+    except ArithmeticError:  # too large even for a decimal
         return bare
     if not number.is_finite():
         return bare
@@ -108,16 +108,16 @@ def value_key(text: str) -> str:
 
 
 def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
-    """Return the possible answer that a text gives: it begins or ends with it, and names no other.
+    """Return the choice with which a text begins or ends; None if the text also names another choice.
 
-    A longer answer may stand anywhere, if it is the only one and not denied.
+    A long choice may be anywhere in the text, if it is the only choice there and not denied.
     """
     line = answer_line(text).strip("\"'*` ")
     if declines(line):
         return None
     longest_first = sorted(choices, key=len, reverse=True)
     named = [name for name in longest_first if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line, re.IGNORECASE)]
-    # "very good" names "good" too
+    # "very good" also names "good".
     separate = [choice for choice in named if not any(choice in other for other in named if other != choice)]
     if _names_two(line, named):
         return None
@@ -133,7 +133,7 @@ def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
 
 
 def _names_two(line: str, choices: list[str]) -> bool:
-    """Return whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
+    """Return whether two choices are next to each other (`Yes/No`, `Yes, No.`). `Yes, no doubt` has only one choice."""
     either = "|".join(map(re.escape, choices)) or "$"
     between = rf"(?:[/|&]|,?\s*\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
     two = rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)"

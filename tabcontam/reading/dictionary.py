@@ -1,7 +1,7 @@
-"""The English dictionary of Algorithm 1 (Ronval et al., section 3.2), with the same answer on every machine.
+"""The English dictionary of Algorithm 1 (Ronval et al., section 3.2), with the same answers on every machine.
 
-It is pyenchant if its C library is present, over the word files in `english/`, else the portable reader of the same
-files. A machine's own dictionaries and a user's own word lists never count.
+It reads the word files in `english/`: by pyenchant if its C library is installed, else by the portable reader. A
+machine's own dictionaries and a user's own word lists never count.
 """
 
 import os
@@ -20,26 +20,27 @@ from tabcontam.reading import english as files
 from tabcontam.reading.english.hunspell_reader import WordFiles
 from tabcontam.reading.thresholds import LONGEST_DICTIONARY_WORD
 
-# The authors took these three out of their dictionary by hand, to get the answers of enchant 2.3.2 (reference 1a).
+# The authors removed these three words from their dictionary by hand, to get the answers of enchant 2.3.2 (reference
+# 1a).
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
 
-# These distinguish our files read by hunspell from another dictionary or another reader of the same files.
+# These words show whether hunspell reads our files, or another dictionary or reader is used.
 PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """en_US over the pinned files, without the words that the authors removed.
+    """The dictionary en_US of the pinned files, without the words that the authors removed.
 
-    `name` names the word files and their reader, with versions, for the report.
+    `name` is the text for the report: the word files and their reader, with versions.
     """
 
     name: str
     known: Callable[[str], bool]
 
     def knows(self, word: str) -> bool:
-        """Return whether the whole of `word`, spaces included, is one English word."""
+        """Return whether `word`, with any spaces in it, is one English word."""
         word = unicodedata.normalize("NFC", word)
         if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST_DICTIONARY_WORD:
             return False
@@ -48,8 +49,8 @@ class Dictionary:
 
 @cache
 def english(portable: bool = False) -> Dictionary:
-    """Return the dictionary of Algorithm 1; `portable` selects the reader that needs no C library."""
-    remembered = 10_000  # words looked up: those of a run repeat
+    """Return the dictionary of Algorithm 1. `portable` selects the reader that needs no C library."""
+    remembered = 10_000  # cached words: a run repeats its words
     pinned = f"en_US {files.VERSION} (SCOWL)"
     found = None if portable else _enchant()
     if found is not None:
@@ -61,14 +62,14 @@ def english(portable: bool = False) -> Dictionary:
 
 
 def _enchant() -> Callable[[str], bool] | None:
-    """Return pyenchant's check over our files; None if its C library or hunspell is missing or reads otherwise."""
+    """Return pyenchant's check with our files. None if its C library or hunspell is missing, or answers differently."""
     try:
         import enchant
-    except ImportError:  # pyenchant raises it too when there is no C library
+    except ImportError:  # pyenchant also raises it without its C library
         return None
-    tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
+    tag = f"tabcontam{secrets.token_hex(4)}"  # "_" would make enchant use the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        # Where enchant's hunspell looks first; no other folder has this language.
+        # enchant's hunspell looks in this folder first; no other folder has this language.
         word_folder = Path(folder) / "hunspell"
         word_folder.mkdir()
         shutil.copyfile(files.AFFIXES, word_folder / f"{tag}.aff")
@@ -81,7 +82,7 @@ def _enchant() -> Callable[[str], bool] | None:
             except enchant.errors.Error:
                 return None
 
-    def knows(word: str, broker: Any = broker) -> bool:  # the broker must outlive its dictionary
+    def knows(word: str, broker: Any = broker) -> bool:  # keeps the broker as long as its dictionary
         return bool(checker.check(word))
 
     if checker.provider.name != "hunspell" or any(knows(word) is not known for word, known in PROBES.items()):
@@ -91,7 +92,7 @@ def _enchant() -> Callable[[str], bool] | None:
 
 @contextmanager
 def _config_folder(folder: str) -> Iterator[None]:
-    """Make `folder` enchant's user folder in this context: it reads and makes personal and exclude lists there."""
+    """Make `folder` enchant's user folder within the context. enchant reads and creates personal word lists there."""
     before = os.environ.get("ENCHANT_CONFIG_DIR")
     os.environ["ENCHANT_CONFIG_DIR"] = folder
     try:

@@ -1,6 +1,6 @@
-"""Detection of an answer that goes on without end, so that no further text changes how it is read.
+"""Detection of answers that continue without end, for which more text would not change the value that is read.
 
-Small models often answer in twenty tokens and write on to the limit: further rows, one number over and over.
+Small models often answer in twenty tokens, but write to their limit: further rows, or one number again and again.
 """
 
 from collections import Counter
@@ -10,27 +10,27 @@ from tabcontam.reading.named_values import any_name
 from tabcontam.reading.thresholds import LEAST_REPEATS, LONGEST_REPEATED_PIECE, MOST_ROWS_IN_A_LINE
 from tabcontam.reading.wrapping import without_thought
 
-LEAST, LEAST_LINES = 60, 100  # characters of all its times together, within a line and in several
+LEAST, LEAST_LINES = 60, 100  # characters of all repetitions together, in one line and in several
 
 
 def goes_on(text: str, asked: Sequence[str], shown: str = "") -> bool:
-    """Return whether an answer so far names an asked feature too often in a line, or ends with one piece repeated.
+    """Return whether an unfinished answer names an asked feature too often in a line, or ends with a repeated piece.
 
-    Text in `shown`, the prompt, may be repeated: a row of many zeros is no sign. Thinking before the answer does not
-    count.
+    A repetition that is also in `shown`, the prompt, does not count, such as a row of zeros. Thinking before the answer
+    does not count either.
     """
     answer = without_thought(text)[0]
     return _names_again(answer, tuple(asked)) or _repeats(answer, shown)
 
 
 def _names_again(text: str, asked: tuple[str, ...]) -> bool:
-    """Return whether a line names a feature, always in one way, more often than rows fit there."""
+    """Return whether a line names a feature, each time in the same way, more often than a line can have rows."""
     named, last = Counter[str](), 0
     for match in any_name(asked).finditer(text):
         if "\n" in text[last : match.start()]:
             named.clear()
         last = match.end()
-        # prose names a feature often, too, but not always followed by the sign or the word for "is"
+        # Prose may also name a feature often, but not each time with the same sign or word after it.
         name = match.group() + text[last : last + 2].rstrip("0123456789")
         named[name] += 1
         if named[name] > MOST_ROWS_IN_A_LINE:
@@ -39,12 +39,12 @@ def _names_again(text: str, asked: tuple[str, ...]) -> bool:
 
 
 def _repeats(text: str, shown: str) -> bool:
-    """Return whether the text ends with one piece three times or more."""
+    """Return whether the text ends with three or more repetitions of one piece."""
     for size in range(1, min(LONGEST_REPEATED_PIECE, len(text) // LEAST_REPEATS) + 1):
         piece = text[-size:]
         length = max(LEAST_REPEATS * size, LEAST_LINES if "\n" in piece else LEAST)
         end = text[-length:]
-        # a rule of dashes, or blanks that fill a column, is no value
+        # A line of dashes, or blanks that fill a column, is not a value.
         if len(end) == length and end[size:] == end[:-size] and any(map(str.isalnum, piece)):
             return end not in shown
     return False

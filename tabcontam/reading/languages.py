@@ -1,7 +1,7 @@
-"""The words around a value in the languages that models mostly answer in, as pieces of patterns.
+"""The words around a value in the most frequent languages of answers, as pieces of patterns.
 
-English, German, French, Spanish, Italian, Portuguese and Dutch stand side by side in every piece: the language of an
-answer is never detected. The words here only announce or join values; none is a value.
+Every piece has words of English, German, French, Spanish, Italian, Portuguese and Dutch, because the language of an
+answer is not detected. These words announce or join values; they are never values.
 """
 
 import re
@@ -11,13 +11,13 @@ def _any(*words: str) -> str:
     return "(?:" + "|".join(" ".join(words).split()) + ")"
 
 
-# Between a feature and its value: a whole word each, so that the German "ist" is not "is" with a "t".
+# Words between a feature and its value. They match as whole words: the German "ist" is not "is" and a "t".
 SAYS = (
     r"(?:(?:is|est|es|è|é|ist)\s+(?:equal\s+to|égale?\s+à|igual\s+a|pari\s+a|gleich|de)|equivale\s+a"
     r"|(?:has|hat|a|tiene|ha|tem|heeft)\s+(?:the|den|la|el|il|o|de)?\s*(?:value|wert|valeur|valore?|waarde)(?:\s+(?:of|de|di|von|van))?"
     r"|is|was|equals|ist|war|betr(?:ä|ae)gt|lautet|est|vaut|es|vale|è|é|bedraagt|luidt|wynosi|равно|är|er)\b"
 )
-SAY = (  # for several values, or for one that is not sure
+SAY = (  # for several values, or an unsure one
     r"(?:are|would\s+be|sind|lauten|w(?:ä|ae)ren?|sont|serai(?:t|ent)|son|ser(?:í|i)an?|sono|sarebbe(?:ro)?|s(?:ã|a)o"
     r"|seriam?|zijn|luiden)\b"
 )
@@ -60,12 +60,12 @@ I_THINK = (
     r"|je\s+(?:pense|crois|dirais)(?:\s+que\s+c['\u2019]est)?\s*[,:]?|creo\s+que(?:\s+es)?|dir(?:í|i)a(?:\s+que)?(?:\s+es)?"
     r"|penso\s+(?:che\s+sia|sia)?|acho\s+que(?:\s+é)?|ik\s+denk(?:\s+dat\s+het)?)"
 )
-CALL = (  # alone before an answer
+CALL = (  # words that may be alone before an answer
     r"(?:sure|certainly|of\s+course|okay|ok|sorry|hello|please|nat(?:ü|ue)rlich|gerne?|klar|sicher|selbstverst(?:ä|ae)ndlich"
     r"|bien\s+s(?:û|u)r|d['\u2019]accord|voil(?:à|a)|certainement|por\s+supuesto|claro(?:\s+que\s+s(?:í|i))?"
     r"|con\s+gusto|certo|certamente|con\s+piacere|com\s+certeza|natuurlijk|zeker|graag)"
 )
-OPENING = (  # beginnings of lines that only announce the answer, or are about something else
+OPENING = (  # beginnings of lines that do not contain the answer
     r"(?:here\s+(?:is|are|you)|let\s+me|based\s+on|interesting|hier\s+(?:ist|sind|is|zijn)|basierend\s+auf|anhand\s+der"
     r"|entschuldig|es\s+tut\s+mir|leider|voici|d['\u2019]apr(?:è|e)s|selon|d(?:é|e)sol(?:é|e)|malheureusement|aqu(?:í|i)\s+"
     r"(?:est(?:á|a)n?|tiene)|seg(?:ú|u)n|lo\s+siento|ecco|mi\s+dispiace|in\s+base|aqui\s+est(?:á|ã|a)o?|desculpe|gebaseerd"
@@ -83,7 +83,7 @@ REFUSES = (
     r"|no\s+(?:puedo|tengo\s+acceso|lo\s+s(?:é|e)\b|es\s+posible)|lo\s+siento|mi\s+dispiace|non\s+(?:posso|ho\s+accesso)"
     r"|n(?:ã|a)o\s+(?:posso|tenho\s+acesso|sei\b)|ik\s+(?:kan|weet)\s+(?:het\s+|dit\s+)?niet|geen\s+toegang)"
 )
-# Refusals in other words. Each is about the answerer, the question or the value, as a cell or a news text hardly is:
+# Refusals in other words. Each names the answerer, the question or the value, which cells and news texts hardly do:
 # "prefer not to say" is a value of many surveys, and "privacy concerns" are in many texts.
 _ASKED_FOR = r"(?:(?:exact|true|actual|missing|next|hidden)\s+)?(?:value|row|cell|entry|answer|line)s?"
 _SAY = (
@@ -148,7 +148,7 @@ BECAUSE = (
     r"(?:because|since|as|which|based|weil|da|denn|car|parce|puisque|porque|ya\s+que|perch(?:é|e)|poich(?:é|e)|omdat)"
 )
 TAKEN_BACK = rf"(?:{EITHER}|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:ô|o)t|sino)\b"
-# Words after a number that make another number of it, or none; any other single word is a unit.
+# Words after a number that change the number, or deny it. Any other single word is a unit.
 NO_UNIT = (
     r"(?:or|to|and|oder|bis|und|ou|à|et|o|u|y|e|a|hasta|of|tot|en|hundreds?|thousands?|millions?|billions?|trillions?"
     r"|dozens?|hundert|tausend|million(?:en)?|mio|mrd|milliarden?|cents?|mille|milliers?|milliards?|cien(?:tos)?|mil|miles"
@@ -169,7 +169,7 @@ NOT = re.compile(
 ELSEWHERE = re.compile(
     r"\b(?:previous|preceding|another|different)\s+row\b|\brow\s+(?:before|after|above|below)\b", re.IGNORECASE
 )
-AFRESH = re.compile(  # phrases that take back the answer before them, or the doubt
+AFRESH = re.compile(  # phrases that take back the answer, or the doubt, before them
     r"(?:^|[.?!,;:\n\u2014-]\s*)(?:no[,.]?\s+|oh[,.]?\s+)?(?:wait|actually|correction|scratch that|sorry|oops|i mean"
     r"|my mistake|on second thought|let me correct \w+|i made an? (?:mistake|error))\b[,.:!]?"
     r"|(?:\b(?:not|cannot)|n't)\b[^.\n]*?\bbut\b",

@@ -1,4 +1,4 @@
-"""Values after their features' names, with anything in between: JSON's colon, a tag, a word of any language."""
+"""Values after their features' names, with any text between name and value: JSON's colon, a tag, a word for "is"."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from tabcontam.reading.typography import script
 from tabcontam.reading.value_forms import FeatureValues
 
 STRING = r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
-PAIR = re.compile(  # "age": 39, 'age' => 39, ("age", 39), row["age"] = 39; without quotes where the value has them
+PAIR = re.compile(  # "age": 39, 'age' => 39, ("age", 39), row["age"] = 39; only the key or the value needs quotes
     r"""(?:(?P<round>\(\s*)?(?P<quote>["'])(?P<key>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"""
     r"""\s*(?:\]?\s*(?::|=>?)|(?(round),|(?!)))\s*"""
     rf"""(?:(?P<value>{STRING})|(?P<open>\{{)|(?P<plain>[^,{{}}()\[\]\n"']*?)\s*(?=//|[#,)}}\n]|$))"""
@@ -25,17 +25,17 @@ NEXT_WORD = re.compile(r"\s*[,;|.\n][\s*_`-]*(?:[^\W\d_]{1,12})\s*$")
 NOT_THIS = re.compile(
     rf"(?:{NOT.pattern})\s+(?:this|that|it|these|the (?:row|value|following|answer))\W*:", re.IGNORECASE
 )
-OR_ELSE = re.compile(rf"\b(?:either|{EITHER})\W*(?:{ARTICLE}\W*)?$", re.IGNORECASE)  # right before a second row
+OR_ELSE = re.compile(rf"\b(?:either|{EITHER})\W*(?:{ARTICLE}\W*)?$", re.IGNORECASE)  # directly before a second row
 OFFERED = re.compile(
     r"[\s*-]*(?:[A-Za-z]\)|(?:\w+ )?(?:attempt|option|candidate|guess|choice|alternative|version)[^:\n]{0,20}:)\s",
     re.IGNORECASE,
 )
 CALLED_VALUE = re.compile(rf".*{THING}s?", re.IGNORECASE)
 OPENED = re.compile(r"[.;:!?]\s|\n")
-NO_DENIAL = re.compile(  # another feature's value, or a column: "The loan is no, The No is 1"
+NO_DENIAL = re.compile(  # a "no" that is a value or a column: "The loan is no, The No is 1"
     rf"(?:\b(?:is|to)|[=:])\s*(?:{NOT.pattern})\s*(?=[,;|])|(?:{NOT.pattern})\s*(?=\bis\b|=)", re.IGNORECASE
 )
-NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # right before a name
+NEW_SENTENCE = re.compile(rf"(?:[.;!?]\s+|\n\W*)(?:{ARTICLE}\s+)?$", re.IGNORECASE)  # directly before a name
 NULL = {"null", "none", "nan", "nil", "undefined", ""}
 AFTER_VALUE = re.compile(  # between a value and the next name
     rf"(?:\s*[,;|.\n]\s*|\s[-\u2013\u2014]\s+|\s+(?={JOINED} ))+(?:{JOINED} +)?(?:(?i:{ARTICLE}) +)?"
@@ -45,13 +45,13 @@ MARKUP = " \t\"'`*_"
 
 
 def spelled(name: str) -> str:
-    """Return a name's letters and digits: `unit_price_eur`, `UnitPriceEUR` and `Unit Price (EUR)` become one."""
+    """Return only the letters and digits of a name, so `unit_price_eur` and `Unit Price (EUR)` give the same."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 @lru_cache(maxsize=64)
 def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
-    """Return the asked names by every unambiguous spelling, with and without a note in parentheses."""
+    """Return the asked names by their unambiguous spellings, with and without the note in parentheses."""
     found: dict[str, set[str]] = {}
     for name in asked:
         for form in {name, NOTE.sub("", name)}:
@@ -60,14 +60,14 @@ def names_of(asked: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def read_pairs(text: str, asked: Sequence[str]) -> Cells:
-    """Return the asked features of an object in JSON, or nearly so: with comments, other quotes, other spellings.
+    """Return the asked features of a JSON object, which may have comments, other quotes or other spellings of names.
 
-    A feature that comes again is that of a further row: the first is the answer.
+    If a feature occurs again, it belongs to a further row: the first value is the answer.
     """
     names, cells = names_of(tuple(asked)), Cells()
-    named, inside = None, False  # by the pair before, as in {"feature": "age", "value": 39}
+    named, inside = None, False  # from the pair before, as in {"feature": "age", "value": 39}
     for match in PAIR.finditer(text):
-        if match["open"]:  # an object about one feature, whose first pair is its value if its key is a word for "value"
+        if match["open"]:  # an object for one feature: a first key such as "value" has its value
             named, inside = names.get(spelled(key_of(match))), True
             continue
         value = as_text(match)
@@ -80,12 +80,12 @@ def read_pairs(text: str, asked: Sequence[str]) -> Cells:
 
 
 def key_of(match: re.Match[str]) -> str:
-    """Return the key of a pair."""
+    """Return the key of a matched pair."""
     return str(match["bare"] if match["key"] is None else match["key"])
 
 
 def as_text(match: re.Match[str]) -> str | None:
-    """Return the value of a pair; None for a word that means no value."""
+    """Return the value of a matched pair, or None if it is a word for "no value"."""
     string = match["value"] or match["text"]
     if string is None:
         plain = match["plain"] or ""
@@ -101,7 +101,7 @@ def as_text(match: re.Match[str]) -> str | None:
 
 
 def read_tags(text: str, asked: Sequence[str]) -> Cells:
-    """Return the asked features in tags of their names: `<age>39</age>`."""
+    """Return the asked features that are in tags of their names: `<age>39</age>`."""
     names, cells = names_of(tuple(asked)), Cells()
     for match in TAGGED.finditer(text):
         if (name := names.get(spelled(match["tag"] or match["key"]))) is not None:
@@ -110,26 +110,26 @@ def read_tags(text: str, asked: Sequence[str]) -> Cells:
 
 
 def read_aligned(text: str, sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return two or more asked features that a text names, each with the text between it and the next name.
+    """Return the asked features that a text names, at least two, each with the text between its name and the next name.
 
-    The text that follows all names alike means "is", in any language, and is no part of a value. A text that names a
-    feature again continues with further rows.
+    If the same text follows all names, it means "is" in some language and is not part of the values. Where a feature is
+    named again, a further row begins.
     """
     places = _first_names(text, tuple(sorts))
     if len(places) < 2 or all(
         text[start - 1 : start] == "(" and text[end : end + 1] == ")" for _, start, end in places
     ):
-        return {}  # or each comes after its value
+        return {}  # each name may come after its value
     ends = [*(start for _, start, _ in places[1:]), _end(text, places[-1][2])]
     pieces = [text[end:following] for (_, _, end), following in zip(places, ends, strict=True)]
     parted = [AFTER_VALUE.sub("", piece) for piece in pieces[:-1]]
     if len(parted) > 1 and (word := NEXT_WORD.search(_common([piece[::-1] for piece in parted])[::-1])):
-        parted = [piece[: -len(word.group())] for piece in parted]  # an article of any language
+        parted = [piece[: -len(word.group())] for piece in parted]  # an article in any language
     pieces = [*parted, pieces[-1]]
     filled = [piece for piece in pieces if any(map(str.isalnum, piece))]
     common = _cut_back(_common(filled), filled) if len(filled) > 1 else ""
     if not common or all(piece.strip() == common.strip() for piece in pieces):
-        return {}  # all pieces are one text: the words for "is" cannot be separated from the value
+        return {}  # all pieces are equal: the word for "is" and the value are not separable
     cells: Cells = {}
     for (name, _, _), piece in zip(places, pieces, strict=True):
         value = bare(piece[len(common) :].strip(MARKUP)) if piece.startswith(common) else ""
@@ -143,9 +143,9 @@ def read_aligned(text: str, sorts: Mapping[str, FeatureValues]) -> Cells:
 
 
 def denied(text: str, asked: tuple[str, ...]) -> set[str]:
-    """Return the asked features of which a text denies a value, or gives another row's value.
+    """Return the asked features for which a text denies a value, or gives the value of another row.
 
-    A denial before a name also holds for the names that follow it in the sentence.
+    A denial before a name also applies to the later names of the same sentence.
     """
     found, last, is_denied = set[str](), 0, False
     for match in any_name(asked).finditer(text):
@@ -165,13 +165,13 @@ def denied(text: str, asked: tuple[str, ...]) -> set[str]:
 
 
 def without_choices(text: str) -> str:
-    """Return the text without the lines that each offer another answer after a letter or a label."""
+    """Return the text without lines that offer a choice of answers, each with a letter or a label."""
     offered = [line for line in text.splitlines() if OFFERED.match(line)]
     return "\n".join(line for line in text.splitlines() if line not in offered) if len(offered) > 1 else text
 
 
 def first_row(text: str, asked: tuple[str, ...]) -> str:
-    """Return the text before a second row, which begins with the first row's first name; "" if no row is whole."""
+    """Return the text before a second row, which begins with the same name as the first; "" without a complete row."""
     places = [(names_of(asked).get(spelled(match.group())), match.start()) for match in any_name(asked).finditer(text)]
     names, rows = [name for name, _ in places], len(asked)
     follows = len(names) > rows > 1 and set(names[:rows]) == set(asked) and names[rows : rows + 2] == names[:2]
@@ -182,7 +182,7 @@ def first_row(text: str, asked: tuple[str, ...]) -> str:
 
 
 def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]]:
-    """Return the first place of each name, in the order of the text; only names before any name comes again."""
+    """Return the first place of each name, in text order, up to the first name that is repeated."""
     found: dict[str, tuple[str, int, int]] = {}
     for match in any_name(asked).finditer(text):
         name = names_of(asked).get(spelled(match.group()))
@@ -194,14 +194,14 @@ def _first_names(text: str, asked: tuple[str, ...]) -> list[tuple[str, int, int]
 
 @lru_cache(maxsize=256)
 def any_name(asked: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that finds any of the names, in other spellings too."""
+    """Return a pattern that matches any of the names, also in other spellings."""
     forms = sorted({NOTE.sub("", name) for name in asked} | set(asked), key=len, reverse=True)
     patterns = (r"[-_ .]?".join(map(re.escape, SEPARATORS.split(form))) for form in forms)
     return re.compile(rf"(?<![a-zA-Z0-9])(?:{'|'.join(patterns)})(?![a-zA-Z0-9])", re.IGNORECASE)
 
 
 def _end(text: str, start: int) -> int:
-    """Return where the last value ends: with its line, or the next one if the name is a heading."""
+    """Return where the last value ends: at the end of its line, or of the next line if the name is a heading."""
     begun = start + len(text[start:]) - len(text[start:].lstrip(" \t\n*_:#"))
     end = text.find("\n", begun)
     return len(text) if end < 0 else end
@@ -215,14 +215,14 @@ def _common(pieces: Sequence[str]) -> str:
 
 
 def _cut_back(common: str, pieces: Sequence[str]) -> str:
-    """Return the common beginning, cut back to a place where no word or number continues."""
+    """Return the common beginning, cut back until it ends no piece within a word or number."""
     while common and any(_go_on(common[-1], piece[len(common) : len(common) + 1]) for piece in pieces):
         common = common[:-1]
     return common
 
 
 def _go_on(letter: str, following: str) -> bool:
-    """Return whether two characters belong to one word or number; in scripts without blanks a new script ends it."""
+    """Return whether two characters belong to one word or number. A change of script separates two words."""
     if not (letter.isalnum() and following.isalnum()):
         return False
     return letter.isdigit() == following.isdigit() and script(letter) == script(following)

@@ -1,4 +1,4 @@
-"""Numbers as people write them: grouped thousands, decimal commas, a unit after, a hedge before."""
+"""Numbers as people write them: grouped thousands, decimal commas, a unit after the number, a hedge before it."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ NUMBER = re.compile(
     r"(?![\d.,]*\d)[*`]*",
     re.IGNORECASE,
 )
-BY_COMMAS = re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d*)?")  # or as in India
+BY_COMMAS = re.compile(r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d*)?")  # also as in India
 GROUPED = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})+,\d{3})(?:\.\d*)?")
 BY_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
 COMMA = re.compile(r"[-+]?\d*,\d+(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -39,16 +39,17 @@ APART = re.compile(r"(?<=\d)['\u2019\u00a0\u202f](?=\d{3}(?!\d))")
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """The form of a column's numbers, which decides how a comma or a point in an answer is read."""
+    """The form of a column's numbers. It decides how a comma or a point in an answer is read."""
 
     decimals: bool  # whether some of its numbers have decimals
-    thousands: bool  # whether some of its numbers have four digits or more before them
+    thousands: bool  # whether some of its numbers are 1000 or more
 
     def plain(self, text: str) -> str | None:
-        """Return a number with a decimal point and without marks between thousands; None if the text is no such number.
+        """Return a number with a decimal point and without thousands separators; None if the text is not a number.
 
-        `1.234,50` has one meaning. `1,234` is 1234, except if all numbers have decimals and are below a thousand;
-        `1.234` is 1234 only among whole numbers of that size; `39,14` is a number only if there are decimals.
+        `1.234,50` has only one meaning. `1,234` means 1.234 if the column has decimals and no number of 1000 or more,
+        else 1234. `1.234` means 1234 only in a column of whole numbers, some of 1000 or more. `39,14` is a number only
+        if the column has decimals.
         """
         text = APART.sub("", text.replace("\u2212", "-"))
         if BY_COMMAS.fullmatch(text):
@@ -71,8 +72,8 @@ def writing_of(values: tuple[str, ...]) -> NumberStyle:
 
 @lru_cache(maxsize=100_000)
 def is_number(text: str) -> bool:
-    """Return whether a text is a number, with thousands separated by commas or not."""
-    if "_" in text:  # Python reads 1_000; tables and answers mean something else
+    """Return whether a text is a number. It may have commas between thousands."""
+    if "_" in text:  # Python accepts 1_000, but it is no number in a table
         return False
     try:
         float(ungrouped(text))
@@ -83,12 +84,12 @@ def is_number(text: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def is_finite(text: str) -> bool:
-    """Return whether a text is a number that a table can hold: not `nan`, and not `1e999999999`."""
+    """Return whether a text is a number that a table can contain. `nan` and `1e999999999` are not."""
     return is_number(text) and isfinite(float(ungrouped(text)))
 
 
 def number_in(text: str, writing: NumberStyle) -> str:
-    """Return the number of `39. This is a guess.` or `39 years`; the text itself if other words follow (`39 or 40`)."""
+    """Return the number in `39. This is a guess.` or `39 years`. Return other texts (`39 or 40`) unchanged."""
     text = text.strip(AROUND)
     if (whole := writing.plain(text.removesuffix("."))) is not None:
         return whole
@@ -99,5 +100,5 @@ def number_in(text: str, writing: NumberStyle) -> str:
 
 
 def ungrouped(text: str) -> str:
-    """Return a number without the commas between its thousands."""
+    """Return a number without commas between thousands."""
     return text.replace(",", "") if "," in text and GROUPED.fullmatch(text) else text

@@ -1,7 +1,7 @@
-"""The overlap of one text with another, in order: ROUGE-L.
+"""ROUGE-L, the overlap of the words of two texts in the same order.
 
-Golchin and Surdeanu 2024, section 3.2, compare a completion with the true second piece by it. The definition is that of
-Lin 2004 as the package rouge-score has it without stemming.
+Golchin and Surdeanu 2024, section 3.2, use it to compare a completion with the true second piece. The definition is
+from Lin 2004, computed as in the package rouge-score without stemming.
 """
 
 import re
@@ -17,8 +17,8 @@ def tokens(text: str) -> list[str]:
 def rouge_l(expected: str, answer: str) -> float:
     """Return the F-measure of the longest common subsequence of the words of two texts, from 0 to 1.
 
-    The subsequence's share of the words in `said` is the precision and its share of the expected words the recall. The
-    measure is 0 if a text has no word.
+    The precision is the subsequence's share of the answer's words, the recall its share of the expected words. The
+    result is 0 if a text has no words.
     """
     from rapidfuzz.distance import LCSseq
 

@@ -1,7 +1,7 @@
-"""The one value that an answer gives for a single asked cell, by the place that marks it.
+"""The value that an answer gives for one asked cell, found by the marks around it.
 
-A marked place counts first: a line of its own, a box, tags, a label, the feature's name, emphasis, quotes. Only if none
-holds a value, and only for numbers and listed values, the one span of the text counts that could be a value.
+A marked place is read first: a line of its own, a box, tags, a label, the feature's name, emphasis, quotes. If no
+marked place has a value, a number or a listed value counts if it is the only one in the text.
 """
 
 import json
@@ -30,7 +30,7 @@ LABELLED = re.compile(
     r"^\W*(?P<label>[^\W\d_][^:=\n]{0,60}?)\W*?(?::|=>?|->|\u2192|\s[-\u2013\u2014]\s)\W*?\s*(?P<value>.+)$",
     re.MULTILINE,
 )
-LABEL = re.compile(  # at the end of the text before a colon
+LABEL = re.compile(  # the last words before a colon
     rf"(?:^|\W)(?:{THING}|a|correct|output|prediction|guess|pick|completion|response|final)s?(?:\s+{SAYS})?\W*$",
     re.IGNORECASE,
 )
@@ -41,12 +41,12 @@ STATED_TO_BE = re.compile(
 )
 WRAPS = (("[", "]"), ("(", ")"), ('"', '"'), ("'", "'"), ("`", "`"), ("**", "**"), ("*", "*"), ("__", "__"), ("_", "_"),
          ("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))  # fmt: skip
-PLACE = re.compile(  # before a number that is no value
+PLACE = re.compile(  # words before a number that is not a value
     r"\b(?:rows?|lines?|columns?|records?|entry|index|number|no\.?)\s*#?$", re.IGNORECASE
 )
 NAMING = re.compile(rf"^(?:\w+\s+)*?{THING}\s+(?:{SAYS}\s+)?", re.IGNORECASE)
 IS_THE = re.compile(rf"\s+{SAYS}\s+(?:{ARTICLE}\s+)?[*`_\"']*$", re.IGNORECASE)
-OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # after a number that is another one
+OTHERWISE = re.compile(rf"\s+{NO_UNIT}\b", re.IGNORECASE)  # words after a number that change it
 WORD = re.compile(rf"^[\W_]*(?:{ARTICLE}\s+)?$", re.IGNORECASE)
 TWO_OF = re.compile(r"(?:either|between|entweder|soit)\b", re.IGNORECASE)
 SAYING_IT = re.compile(rf"(?:{AFTER_NAME}|:=\s*|\.{{2,}}\s*|[-\u2013\u2014]\s+)=?\s*", re.IGNORECASE)
@@ -60,7 +60,7 @@ LOOKS = re.compile(r"</?(?:p|div|span|em|i|u|code|pre|small|ul|ol|li|font|center
 
 
 def unmarked(text: str) -> str:
-    """Return the text without HTML tags for its looks, and without folded sections, which hold no answer."""
+    """Return the text without HTML tags for its look, and without folded sections, which contain no answer."""
     if "<" not in text:
         return text
     text = LINE_END.sub("\n", FOLDED.sub("", text))
@@ -68,9 +68,9 @@ def unmarked(text: str) -> str:
 
 
 def peeled(text: str) -> str:
-    """Return a text without its wrapping: a box, tags, brackets, emphasis, quotes, an object with one text.
+    """Return a text without its wrapping: a box, tags, brackets, emphasis, quotes, or a JSON object with one text.
 
-    For a text with exactly one box or one pair of tags, return the content of these.
+    If a text has exactly one box or one pair of tags, return the content of the box or pair.
     """
     for _ in range(MOST_WRAPPINGS):
         inside = _inside(text.strip())
@@ -100,7 +100,7 @@ def _inside(text: str) -> str | None:
 
 
 def _decoded(text: str) -> object:
-    """Return the value of a text of JSON; None for any other text."""
+    """Return the value of a JSON text; None for any other text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -108,7 +108,7 @@ def _decoded(text: str) -> object:
 
 
 def _whole(inside: str, begin: str, end: str) -> bool:
-    """Return whether two marks wrap all the text between them, rather than two pieces each in marks of its own."""
+    """Return whether two marks wrap the whole text between them, and not two pieces that each have both marks."""
     if begin in "([":
         depth = list(accumulate((letter == begin) - (letter == end) for letter in inside))
         return not depth or (min(depth) >= 0 and depth[-1] == 0)
@@ -116,9 +116,9 @@ def _whole(inside: str, begin: str, end: str) -> bool:
 
 
 def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], str]) -> str | None:
-    """Return the value that a text gives for one feature; None if it gives none, or two.
+    """Return the value that a text gives for one feature; None if it gives no value or two values.
 
-    `begin` returns the first cell of a line that continues with a row.
+    `begin` returns the first cell of a line that may be a row.
     """
     lines = [line for line in text.splitlines() if spelled(line) not in ("", spelled(name))]
     named = any_name((name,))
@@ -154,7 +154,7 @@ def read_one(text: str, name: str, sort: FeatureValues, begin: Callable[[str], s
 
 
 def _value(text: str, sort: FeatureValues) -> str | None:
-    """Return a place's text as a value, without its announcement; None if it is none."""
+    """Return a text as a value, without an announcement such as "the answer is"; None if it cannot be a value."""
     if sort.numeric and is_finite(number := cleaned(bare(text), sort)):
         return number
     text = BULLET.sub("", text.strip())
@@ -175,7 +175,7 @@ def _values(places: Iterable[str], sort: FeatureValues) -> list[str]:
 
 
 def _alone(lines: Iterable[str], sort: FeatureValues) -> str | None:
-    """Return the first line that is a value and nothing else."""
+    """Return the first line that consists of a value only."""
     found = (
         value
         for value in _values(lines, sort)
@@ -189,13 +189,13 @@ def _boxed(text: str) -> Iterator[str]:
 
 
 def _keyed(text: str) -> Iterator[str]:
-    """Yield the values of an object's keys that mean "answer"; for an object with a single key its value."""
+    """Yield the values of an object's keys that mean "answer". If an object has only one key, yield its value."""
     pairs = [(key_of(match), as_text(match) or "") for match in PAIR.finditer(text)]
     yield from (value for key, value in pairs if len(pairs) == 1 or re.fullmatch(rf".*{THING}s?", key, re.IGNORECASE))
 
 
 def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
-    """Yield the values after the feature's name: after a word for "is" or, in any language, a few that are no value."""
+    """Yield the value after each mention of the feature's name: after a word for "is", or after any few words."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
         if (verb := SAYING_IT.match(rest)) and (value := _value(rest[verb.end() :], sort)) is not None:
@@ -206,7 +206,7 @@ def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
 
 
 def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
-    """Yield the values at the end of a line, after none, one or a few words that are none of them."""
+    """Yield each value at the end of a line, after zero, one or a few skipped words."""
     words = rest.split()
     for skipped in range(min(MOST_WORDS_AFTER_NAME, len(words) - 1) + 1):
         before = " ".join(words[:skipped])
@@ -218,7 +218,7 @@ def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
 
 
 def _begun(text: str, sort: FeatureValues) -> str | None:
-    """Return the value of one line after a few words that cannot be part of it; None if two lines differ."""
+    """Return the value at the end of a line after words that cannot belong to it; None if two lines differ."""
     if sort.numeric or sort.closed or not sort.form.known:
         return None
     ends = (_end_of(line.split(), sort) for line in text.splitlines()[:MOST_PLACES_IN_ANSWER])
@@ -238,7 +238,7 @@ def _end_of(words: list[str], sort: FeatureValues) -> str | None:
 
 
 def _before_name(text: str, name: str) -> Iterator[str]:
-    """Yield the subjects of sentences with the feature as predicate: `39 is the age`."""
+    """Yield the text before each "is the NAME", such as `39` in `39 is the age`."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         line = text[: match.start()].rpartition("\n")[2]
         if verb := IS_THE.search(line):
@@ -246,7 +246,7 @@ def _before_name(text: str, name: str) -> Iterator[str]:
 
 
 def _only(text: str, sort: FeatureValues) -> str | None:
-    """Return the one number or listed value in a text; None if there are two, or if it is denied."""
+    """Return the only number or listed value in a text; None if there are two."""
     if sort.numeric:
         numbers = list(islice(NUMBER.finditer(text), MOST_PLACES_IN_ANSWER))
         if any(OTHERWISE.match(text, match.end()) for match in numbers):

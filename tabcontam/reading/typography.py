@@ -1,4 +1,4 @@
-"""Equivalent signs: hyphens, quotes and blanks of typographers, full-width letters, digits of other scripts."""
+"""Replacement of equivalent signs: typographic hyphens, quotes and blanks, full-width letters, digits of any script."""
 
 import re
 import unicodedata
@@ -25,13 +25,13 @@ SIGNS = str.maketrans(
     }
 )
 THOUSANDS = re.compile(rf"(?<=\d)[{BLANKS}](?=\d{{3}}(?!\d))")
-ESCAPED = re.compile(r"\\([_*#.~>+!$%&-])")  # Markdown's and LaTeX's; a bar and a bracket separate cells
+ESCAPED = re.compile(r"\\([_*#.~>+!$%&-])")  # escapes of Markdown and LaTeX, without those of table cells
 ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-f]+|[a-z]+);", re.IGNORECASE)
-GROUPED = "\u00a0"  # between thousands, where it marks the digits as one number
+GROUPED = "\u00a0"  # a separator of thousands within one number
 
 
 def plain_signs(text: str) -> str:
-    """Return a text with the signs of a keyboard, whatever typography, script or escapes it was written in."""
+    """Return a text with the signs of a keyboard instead of typographic signs, other digits and escapes."""
     if text.isascii() and "\\" not in text and "&" not in text:
         return text
     text = ESCAPED.sub(r"\1", ENTITY.sub(lambda match: unescape(match.group()), text))
@@ -48,5 +48,5 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def script(letter: str) -> str:
-    """Return the script of a letter, as the Unicode names it: LATIN, CYRILLIC, CJK."""
+    """Return the script of a letter as Unicode names it: LATIN, CYRILLIC, CJK."""
     return unicodedata.name(letter, "?").partition(" ")[0]

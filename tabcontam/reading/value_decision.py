@@ -1,21 +1,21 @@
-"""Algorithm 2: decide from values (Ronval et al., section 3.2), as the authors' last code has it, faults included.
+"""Algorithm 2: decide from values (Ronval et al., section 3.2), exactly as in the authors' last code, with its faults.
 
-It looks for each expected value anywhere in the kept line of the answer: case matters, the feature's name does not, and
-`256` is not `256.0`. The tests read by feature themselves, not in this file.
+It searches one line of the answer for each expected value. Case matters, the feature's name does not, and `256` is not
+`256.0`. The tests read values by feature elsewhere.
 """
 
 from collections.abc import Collection, Mapping
 
 from tabcontam.reading.thresholds import LEAST_WORDS_OF_ROW
 
-MISSING = "nan"  # the authors' code prints a missing value so, and searches for it
-AROUND = ",\n:;!?'"  # stripped by them from a word of the answer; neither full stop nor double quotes
+MISSING = "nan"  # the authors' code searches for this text if a value is missing
+AROUND = ",\n:;!?'"  # the authors strip these from a word, but no full stop or double quotes
 
 
 def decide_values(output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()) -> bool:
-    """Return whether Algorithm 2 finds the value of every asked feature in `output`, a line that is already cut.
+    """Return whether Algorithm 2 finds the value of every asked feature in `output`, which is one line of an answer.
 
-    None is a missing value: found as `nan`, or if the caller has read one for that feature (`missing_shown`).
+    None is a missing value. It is found if `output` contains `nan`, or if the feature is in `missing_shown`.
     """
     return bool(expected) and all(
         _appears(value, output) or (value is None and feature in missing_shown) for feature, value in expected.items()
@@ -23,12 +23,12 @@ def decide_values(output: str, expected: Mapping[str, str | None], *, missing_sh
 
 
 def first_line(text: str) -> str:
-    """Return the part of an answer that the authors keep."""
+    """Return the line of an answer that the authors keep."""
     return text.split("\n", 1)[0]
 
 
 def completion_line(text: str) -> str:
-    """Return the part that they keep of a full completion: the second line, if the first is a short preamble."""
+    """Return the line of a full completion that the authors keep: the second if the first is a short preamble."""
     lines = text.split("\n", 2)
     return lines[1] if len(lines) > 1 and len(lines[0].split()) < LEAST_WORDS_OF_ROW else lines[0]
 
@@ -43,7 +43,7 @@ def _appears(value: str | None, output: str) -> bool:
 
 
 def _stands_in(shown: str, output: str) -> bool:
-    """Return whether a value with a space is a substring, or another a word of the answer without marks around it."""
+    """Return whether a value with spaces is a substring of `output`, or a value without spaces is a word of it."""
     if " " in shown:
         return shown in output
     return any(shown in word and len(word.strip(AROUND)) == len(shown) for word in output.split())

@@ -1,7 +1,7 @@
-"""The form of a column's values, by which a text is taken for one of them or for talk.
+"""The form of a column's values, which distinguishes values from talk.
 
-A reader of answers knows of a column only facts that need no hidden value: the values that a baseline lists, and those
-that the prompt shows in other rows.
+A reader of answers never uses the hidden value. It knows only the values that a baseline lists, and the values of other
+rows in the prompt.
 """
 
 import re
@@ -17,7 +17,7 @@ from tabcontam.reading.typography import script
 
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
 TRUTHS = tuple(map(frozenset, (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"))))
-SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, and of markup
+SAYING = ":=\u2014\u2013\u2192|<>{}\\"  # signs between a name and its value, and signs of markup
 ASIDE = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\W*$")
 LETTERS = re.compile(r"[^\W\d_]")
 DIGITS = re.compile(r"0+")
@@ -25,20 +25,20 @@ DIGITS = re.compile(r"0+")
 
 @dataclass(frozen=True)
 class FeatureValues:
-    """The values of a feature that a reader of answers may know; if `listed`, `likely` holds all of them."""
+    """The values of a feature that a reader of answers may use. If `listed` is true, `likely` has all values."""
 
     likely: Collection[str] = ()
-    show: Callable[[], Collection[str]] = tuple  # the feature's cells in the rows of the prompt, found when needed
+    show: Callable[[], Collection[str]] = tuple  # returns the feature's cells in the rows of the prompt
     listed: bool = False
 
     @cached_property
     def closed(self) -> bool:
-        """True if every value is known: all are listed, or they are two words for yes and no."""
+        """True if all values are known: they are listed, or they are two words for yes and no."""
         return self.listed or self.form.truths is not None
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The known values that represent the feature's."""
+        """The known values: the likely values, and if there are few, also the values shown in the prompt."""
         shown = () if len(self.likely) >= LEAST_VALUES_OF_FORM else self.show()
         found = dict.fromkeys((*self.likely, *shown))
         found.pop("", None)
@@ -46,12 +46,12 @@ class FeatureValues:
 
     @property
     def numeric(self) -> bool:
-        """True if the feature is one of numbers."""
+        """True if all known values are numbers."""
         return self.form.numeric
 
     @cached_property
     def has_numbers(self) -> bool:
-        """True if some values are numbers, and none of the others is a number followed by a word."""
+        """True if some values are numbers, and no other value is a number followed by a word."""
         others = [value for value in self.values if not is_number(value)]
         any_style = NumberStyle(decimals=True, thousands=True)
         counts = (value[0].isdigit() and is_number(number_in(value, any_style)) for value in others)
@@ -59,11 +59,11 @@ class FeatureValues:
 
     @cached_property
     def writing(self) -> NumberStyle:
-        """The form of the numbers; any form if no value is known."""
+        """The form of the numbers. It allows every form if no value is known."""
         return writing_of(self.values) if self.values else NumberStyle(decimals=True, thousands=True)
 
     def among(self, number: str) -> bool:
-        """Return whether a number has the digits of a known one, is not far from many, and has decimals if all have."""
+        """Return whether a number is like the known numbers in number of digits, size and decimals."""
         if not is_finite(number):
             return False
         known = [abs(float(ungrouped(value))) for value in self.values if is_finite(value)]
@@ -73,32 +73,32 @@ class FeatureValues:
 
     @property
     def bracketed(self) -> bool:
-        """True if the feature's own values look like placeholders: `<b>7</b>`, `[a]`, `{"a": 1}`."""
+        """True if some of the feature's values look like placeholders: `<b>7</b>`, `[a]`, `{"a": 1}`."""
         return self.form.bracketed
 
     @cached_property
     def form(self) -> "ValueForm":
-        """The common form of its values."""
+        """The common form of the values."""
         return form_of(self.values)
 
     def has(self, value: str) -> bool:
-        """Return whether a text is one of the known values, whatever its case."""
+        """Return whether a text is one of the known values. Case is ignored."""
         key = value_key(value)
         return key in self.form.keys or (self.form.truths is not None and key in self.form.truths)
 
 
 @dataclass(frozen=True)
 class ValueForm:
-    """The common form of a column's texts: signs, scripts, length, words in small letters.
+    """The common form of a column's texts: their signs, scripts, length, and number of words with a small initial.
 
-    Fewer than three values define no form, so every text has theirs.
+    Fewer than three values define no form, and every text fits.
     """
 
     values: tuple[str, ...]
 
     @cached_property
     def truths(self) -> frozenset[str] | None:
-        """The two words for yes and no of which all values are, if any."""
+        """The two words for yes and no, if all values are one of them; else None."""
         own = {value.casefold() for value in self.values}
         return next((words for words in TRUTHS if own and own <= words), None)
 
@@ -109,7 +109,7 @@ class ValueForm:
 
     @cached_property
     def bracketed(self) -> bool:
-        """True if a value looks like a placeholder."""
+        """True if some value looks like a placeholder."""
         return any(map(PLACEHOLDER.match, self.values))
 
     @cached_property
@@ -119,9 +119,9 @@ class ValueForm:
 
     @cached_property
     def _shape(self) -> str | None:
-        """The one pattern of digits, letters and signs that all values have, as dates and codes do.
+        """The pattern of digits, letters and signs if all values have the same, as dates and codes do; else None.
 
-        One 0 stands for a whole number in it: a number may be longer or shorter than the known ones.
+        A 0 in it matches any number of digits.
         """
         shapes = set(map(shape, self.values))
         only = shapes.pop()
@@ -129,7 +129,7 @@ class ValueForm:
 
     @cached_property
     def _signs(self) -> frozenset[str]:
-        """The kinds of characters in every value: signs and blanks, letters, digits."""
+        """The kinds of characters that every value has: signs and blanks, letters, digits."""
         return frozenset[str].intersection(*map(_kinds, self.values))
 
     @cached_property
@@ -143,21 +143,21 @@ class ValueForm:
 
     @cached_property
     def small(self) -> int:
-        """The most words in small letters that a value has."""
+        """The largest number of words with a small initial in one value."""
         return max(map(small_words, self.values), default=0)
 
     def foreign(self, letter: str) -> bool:
-        """Return whether a letter is of a script that no value has, if enough are known."""
+        """Return whether a letter is of a script that no known value has."""
         return bool(self._scripts) and script(letter) not in self._scripts
 
     @cached_property
     def signs(self) -> frozenset[str]:
-        """All signs and letters in the values."""
+        """All characters of the values."""
         return frozenset("".join(self.values))
 
     @cached_property
     def denies(self) -> bool:
-        """True if a value may hold a "not": one does, or values are sentences."""
+        """True if a value may contain a "not": some value does, or values are sentences, or too few are known."""
         return not self.known or self.small > 1 or any(map(NOT.search, self.values))
 
     @cached_property
@@ -165,14 +165,14 @@ class ValueForm:
         return any(_begins_small(value) for value in self.values)
 
     def is_talk(self, aside: str) -> bool:
-        """Return whether parentheses at the end of a text are unlike those of values: small words, or none."""
+        """Return whether `aside`, the parentheses at the end of a text, is talk, unlike parentheses in values."""
         own = [found.group() for value in self.values if (found := ASIDE.search(value))]
         if not any(map(str.isalpha, aside)):
             return all(any(map(str.isalpha, other)) for other in own)
         return small_words(aside) > max(map(small_words, own), default=0)
 
     def is_like(self, text: str) -> bool:
-        """Return whether a text could be one of these values: it is no longer, and begins as they do."""
+        """Return whether a text is like these values: not longer, and with the same initials, marks and commas."""
         if not self.known:
             return True
         long = 2 * len(text.split()) > 3 * self._words[1] + 2
@@ -182,17 +182,17 @@ class ValueForm:
         return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
 
     def begins_large(self, text: str) -> bool:
-        """Return whether a text does not begin in a small letter, or half of the values do."""
+        """Return whether a text does not begin with a small letter. Also True if at least half of the values do."""
         small = sum(map(_begins_small, self.values))
         return 2 * small >= len(self.values) or not _begins_small(text)
 
     @property
     def known(self) -> bool:
-        """True if enough values are known."""
+        """True if enough values are known to show their form."""
         return len(self.values) >= LEAST_VALUES_OF_FORM
 
     def has(self, text: str) -> bool:
-        """Return whether a text has this form, perhaps in a few more words than any value, or all in small letters."""
+        """Return whether a text has the form of the values. It may have a few more words than they, or no capitals."""
         if not self.known:
             return True
         if self._shape is not None:
@@ -213,13 +213,13 @@ class ValueForm:
 
 @lru_cache(maxsize=64)
 def form_of(values: tuple[str, ...]) -> ValueForm:
-    """Return the common form of these values, cached for all queries about a column that list the same ones."""
+    """Return the common form of these values. It is cached, because many queries list the same values."""
     return ValueForm(values)
 
 
 @lru_cache(maxsize=10_000)
 def shape(text: str) -> str:
-    """Return the pattern of a text: 0 for a digit, a for a letter, and the signs between them."""
+    """Return the pattern of a text: 0 for each digit, a for each letter, and all other signs as they are."""
     return "".join("0" if sign.isdigit() else "a" if sign.isalpha() else sign for sign in text)
 
 
@@ -228,7 +228,7 @@ def _begins_small(text: str) -> bool:
 
 
 def small_words(text: str) -> int:
-    """Return how many words begin in a small letter."""
+    """Return the number of words that begin with a small letter."""
     return sum(map(_begins_small, text.split()))
 
 

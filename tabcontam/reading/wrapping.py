@@ -1,19 +1,19 @@
-"""Removal of what servers and chat templates leave around an answer: thinking, end marks, speakers' names.
+"""Removal of text that servers and chat templates leave around an answer: thinking, end marks, speakers' names.
 
-One table of marks serves all models. A mark is a word in brackets that no text has: `<|name|>`, `[/NAME]`, `</s>`. Its
-word decides its treatment: it opens or closes thinking, names a speaker or a channel, or ends a turn.
+One table of marks serves all models. A mark is a word in unusual brackets: `<|name|>`, `[/NAME]`, `</s>`. The word
+decides what the mark does: it opens or closes thinking, names a speaker or a channel, or ends a turn.
 """
 
 import re
 
 THINKING = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
-SPACE = r"(?:\w+:)?"  # of a tag's name, as in `<seed:think>`
+SPACE = r"(?:\w+:)?"  # the namespace of a tag, as in `<seed:think>`
 OPENS = rf"(?:[<\[◁]{SPACE}{THINKING}[>\]▷]|<\|(?:begin_of_|start_)?{THINKING}\|>|<\|channel>(?:{THINKING}|analysis)\b)"
 CLOSES = rf"(?:[<\[◁]/{SPACE}{THINKING}[>\]▷]|<\|(?:end_of_|end_|/){THINKING}\|>|<channel\|>)"
 THOUGHT = re.compile(rf"\s*{OPENS}.*?{CLOSES}\s*", re.DOTALL | re.IGNORECASE)
 THOUGHT_END = re.compile(rf"{CLOSES}\s*", re.IGNORECASE)
 THOUGHT_START = re.compile(rf"\s*{OPENS}", re.IGNORECASE)
-WORDED_THOUGHT = re.compile(  # in words: harmony without its marks, Granite
+WORDED_THOUGHT = re.compile(  # thinking marked by words: harmony without its marks, Granite
     r"\s*(?:analysis.*?assistant\s*final|(?:here is|here's) my thought process:.*?(?:here is|here's) my response:)\s*",
     re.DOTALL | re.IGNORECASE,
 )
@@ -37,9 +37,10 @@ EDGES = "\ufeff\u200b\u200c\u200d\u2060\x00 \t\r\n"
 
 
 def without_thought(text: str) -> tuple[str, bool]:
-    """Return the answer without the thinking before it, and whether there was some.
+    """Return the answer without the thinking before it, and whether there was any thinking.
 
-    Some templates open the thinking in the prompt, so that it only ends here. Thinking that never ends is no answer.
+    Some templates open the thinking in the prompt, and the reply only closes it. If thinking never ends, the answer is
+    empty.
     """
     rest = text
     while match := (THOUGHT.match(rest) or WORDED_THOUGHT.match(rest)):
@@ -52,7 +53,7 @@ def without_thought(text: str) -> tuple[str, bool]:
 
 
 def without_marks(text: str) -> str:
-    """Return the first turn of the assistant, without a template's marks around it and the speaker's name before it."""
+    """Return the assistant's first turn, without a template's marks around it and without the speaker's name."""
     pieces = [piece.strip(EDGES) for piece in _turns(text)]
     answer = next((piece for piece in pieces if piece), "")
     answer = answer[match.end() :] if (match := SPEAKER.match(answer)) else answer
@@ -61,7 +62,7 @@ def without_marks(text: str) -> str:
 
 
 def _turns(text: str) -> list[str]:
-    """Return the assistant's pieces between the marks, in their order; a piece between answer marks comes first."""
+    """Return the assistant's pieces between the marks, in order. Pieces between answer marks come first."""
     marks = list(MARK.finditer(text))
     bounds = [0, *(match.end() for match in marks)], [*(match.start() for match in marks), len(text)]
     names = ["", *((match["name"] or match["turn"] or "").replace("▁", "_") for match in marks)]
@@ -79,6 +80,6 @@ def _turns(text: str) -> list[str]:
 
 
 def set_off(text: str) -> str:
-    """Return the answer between `<answer>` and `</answer>`, if a reply has one; else the text itself."""
+    """Return the text between `<answer>` and `</answer>`, if it occurs exactly once; else the whole text."""
     found = ANSWER.findall(text)
     return found[0].strip() if len(found) == 1 else text

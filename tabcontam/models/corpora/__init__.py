@@ -1,1 +1,1 @@
-"""Corpora: the reader that streams their files, and the index in which their text is found."""
+"""Corpora: the reader of their files, and the index of their text."""

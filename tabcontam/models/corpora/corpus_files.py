@@ -1,7 +1,7 @@
-"""The files of a corpus: how the path after `corpus:` is read, and which files it names.
+"""The files of a corpus, which the path after `corpus:` names.
 
-Nothing outside the named paths is ever opened: no link inside a named folder is followed, and anything that is not a
-regular file (a pipe, a device, a socket) is left alone.
+Only files of the named paths are opened. Links inside a named folder are not followed, and only regular files are read,
+no pipes, devices or sockets.
 """
 
 import os
@@ -15,19 +15,19 @@ from typing import NamedTuple
 
 from tabcontam.errors import UsageError
 
-HISTORY = frozenset({".git", ".hg", ".svn"})  # folders of version control: they hold compressed copies, no text
+HISTORY = frozenset({".git", ".hg", ".svn"})  # folders of version control: compressed copies, no text
 MAGIC = frozenset("*?[")
 
 
 class SkippedPath(NamedTuple):
-    """A named path, or a part of a named folder, that is not read, with the reason."""
+    """A named path, or a part of a named folder, that is not read, and the reason."""
 
     name: str
     reason: str
 
 
 class NamedFile(NamedTuple):
-    """A file that is read: its path, and how the user would name it."""
+    """The path of a file that is read, and its name as the user would write it."""
 
     path: Path
     name: str
@@ -37,9 +37,9 @@ class NamedFile(NamedTuple):
 class CorpusFiles:
     """The files of a corpus.
 
-    `typed` is the user's text; `files` are the paths, sorted; `names` holds for each how the user would name it (the
-    folder as typed, and the way from there); `fields` are the fields of records that are read, empty if all are;
-    `skipped` lists what is named but not read.
+    `typed` is the user's text; `files` are the paths, sorted; `names` are the same paths as the user would write them
+    (relative to the folder as typed); `fields` are the fields of records that are read, empty if all are; `skipped`
+    lists the named paths that are not read.
     """
 
     typed: str
@@ -50,18 +50,18 @@ class CorpusFiles:
 
     @property
     def size(self) -> int:
-        """The bytes on disk of the files that still exist."""
+        """The number of bytes on disk of the files that still exist."""
         return sum(path.stat().st_size for path in self.files if path.is_file())
 
 
 def corpus_files(typed: str) -> CorpusFiles:
-    """Return the files that `corpus:` names. A path is a file, a folder (all files in it, however deep) or a glob
-    pattern (`dumps/**/*.jsonl.gz`); several paths are separated as in PATH (`:`, on Windows `;`). After the last path,
-    `#FIELD` or `#FIELD+FIELD` names the fields of records (JSON, Parquet, CSV) that are read; a dot leads into a field:
-    `#messages.content`. Without it every value of a record is read. A path that exists is taken literally, whatever
-    special characters its name has.
+    """Return the files that the text after `corpus:` names. A path is a file, a folder (all files in it, however deep)
+    or a glob pattern (`dumps/**/*.jsonl.gz`); several paths are separated as in PATH (`:`, on Windows `;`). After the
+    last path, `#FIELD` or `#FIELD+FIELD` names the fields of records (JSON, Parquet, CSV) that are read. A dot names a
+    field inside a field: `#messages.content`. Without `#` every value of a record is read. A path that exists is not
+    read as a pattern, even if its name has special characters.
 
-    Raises `UsageError` if a path does not exist, cannot be listed, or holds nothing to read.
+    Raises `UsageError` if a path does not exist, cannot be listed, or contains nothing to read.
     """
     paths, fields = _apart(typed)
     found: dict[Path, NamedFile] = {}
@@ -78,7 +78,7 @@ def corpus_files(typed: str) -> CorpusFiles:
 
 
 def _apart(typed: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the paths and the fields in the typed text."""
+    """Return the paths and the fields that the typed text names."""
     if not typed.strip():
         raise UsageError("corpus: names no file; write corpus:PATH, a file, a folder or a pattern such as 'dumps/*.gz'")
     if os.path.lexists(os.path.expanduser(typed)):
@@ -112,7 +112,7 @@ def _below(typed: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
 def _matching(
     folder: Path, name: str, parts: Sequence[str], root: Path, skipped: list[SkippedPath]
 ) -> Iterator[NamedFile]:
-    """Yield the files below a folder that match a pattern, given as its parts; `**` stands for any number of them."""
+    """Yield the files below a folder that match a pattern, given as its parts. `**` matches any number of folders."""
     part, *rest = parts
     if part == "**" and rest:
         yield from _matching(folder, name, rest, root, skipped)
@@ -138,7 +138,7 @@ def _matching(
 
 
 def _of_named(path: Path, name: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
-    """Yield the files of a path that the user wrote out; if it is a link, it is followed."""
+    """Yield the files of a path that the user wrote without a pattern. If the path is a link, it is followed."""
     try:
         real = path.resolve(strict=True)
         mode = real.stat().st_mode
@@ -153,7 +153,7 @@ def _of_named(path: Path, name: str, skipped: list[SkippedPath]) -> Iterator[Nam
 
 
 def _inside(path: Path, name: str, root: Path, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
-    """Yield the files of one match of a pattern, or of one entry of a folder; links are not followed."""
+    """Yield the files of a path that matches a pattern, or of an entry of a folder. Links are not followed."""
     try:
         mode = path.lstat().st_mode
     except OSError as error:
@@ -173,7 +173,7 @@ def _inside(path: Path, name: str, root: Path, skipped: list[SkippedPath]) -> It
 
 
 def _walk(folder: Path, name: str, root: Path, skipped: list[SkippedPath], typed: bool = False) -> Iterator[NamedFile]:
-    """Yield the files in a folder, however deep."""
+    """Yield the files in a folder and in all folders below it."""
     try:
         inside = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:
@@ -186,7 +186,7 @@ def _walk(folder: Path, name: str, root: Path, skipped: list[SkippedPath], typed
 
 
 def _link(path: Path, root: Path) -> str:
-    """Return a description of a link in a named folder."""
+    """Return the reason why a link in a named folder is not read."""
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):
@@ -196,7 +196,7 @@ def _link(path: Path, root: Path) -> str:
 
 
 def _kind(mode: int) -> str:
-    """Return a description of an entry that is neither a file nor a folder nor a link."""
+    """Return the name of the kind of an entry that is no file, folder or link."""
     kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
     return next((kind for is_one, kind in kinds.items() if is_one(mode)), "no file")
 

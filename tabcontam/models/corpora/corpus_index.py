@@ -1,8 +1,8 @@
 """The index of a corpus, which finds exact strings of bytes without reading the corpus again.
 
-It lies in the cache folder under the key of the corpus's content (`digest`), in shards that are built one after the
-other, each in less than 1 GB of memory. A shard appears in one step once it is complete; an interrupted build continues
-after the last one.
+It is stored in the cache folder under the key of the corpus's content (`digest`). It consists of shards, which are
+built one after the other, each in less than 1 GB of memory. Only complete shards appear in the folder. After an
+interruption, the build continues with the first missing shard.
 """
 
 import json
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 VERSION = 1
 HEADER = "index.json"
 
-# Called with the bytes of files read, of how many, and bytes of text in the shards so far.
+# Called with the bytes of files that were read, the bytes of all files, and the bytes of text in the shards so far.
 ReportProgress = Callable[[int, int, int], None]
 
 
 class DocumentPlace(NamedTuple):
-    """A place of a text: the document, named as in `Part`, and the offset in its text, in bytes."""
+    """A place of a text: the document, as named by `DocumentStretch.source`, and the offset in its text in bytes."""
 
     source: str
     offset: int
@@ -41,7 +41,7 @@ class DocumentPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusIndex:
-    """An open index on disk. `tally` counts what was skipped or mended."""
+    """An open index on disk. `tally` counts what was skipped or changed while the corpus was read."""
 
     files: CorpusFiles
     folder: Path
@@ -51,7 +51,7 @@ class CorpusIndex:
     @classmethod
     def open(cls, files: CorpusFiles, report: Callable[[str], None] = lambda line: None) -> "CorpusIndex | None":
         """Return the index of these files, or None if there is none or it is incomplete. `report` is called with a line
-        that reports a damaged index. Raises `UsageError` if a file of the corpus cannot be read.
+        of text if the index is damaged. Raises `UsageError` if a file of the corpus cannot be read.
         """
         folder = index_folder(files)
         try:
@@ -73,8 +73,8 @@ class CorpusIndex:
     def build(
         cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = 128 << 20
     ) -> "CorpusIndex":
-        """Return the index of these files, which is built if there is none. After an interruption, the next call
-        continues with the next shard. Raises `UsageError` if the disk is full or another process is building the index.
+        """Return the index of these files, and build it first if it does not exist. After an interruption, the next
+        call continues with the next shard. Raises `UsageError` if the disk is full or another process builds the index.
         """
         if (found := cls.open(files)) is not None:
             return found
@@ -94,27 +94,27 @@ class CorpusIndex:
 
     @property
     def size(self) -> int:
-        """The bytes of text that it holds."""
+        """The number of bytes of text in the index."""
         return sum(shard.size for shard in self.shards)
 
     @property
     def on_disk(self) -> int:
-        """The bytes that its files take."""
+        """The number of bytes of the index's files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def count(self, texts: Sequence[bytes]) -> list[int]:
-        """Return how often each text occurs; overlapping occurrences all count, and none crosses documents."""
+        """Return how often each text occurs. Occurrences may overlap; each is within one document."""
         sought, found = SearchTexts(texts), dict.fromkeys(texts, 0)
         for shard in self.shards:
             low, high = _ranges(shard, sought, self.folder)
             for place in (high > low).nonzero()[0]:
                 text = sought.texts[place]
-                shared = sum(1 for _ in everywhere(shard.beginning, text))  # with the shard before
+                shared = sum(1 for _ in everywhere(shard.beginning, text))  # also in the shard before
                 found[text] += int(high[place] - low[place]) - shared
         return [found[text] for text in texts]
 
     def find(self, texts: Sequence[bytes], most: int = 1000) -> list[list[DocumentPlace]]:
-        """Return for each text its places, in the order of the corpus, at most `most`."""
+        """Return the places of each text, in the order of the corpus, at most `most` for each."""
         sought = SearchTexts(texts)
         found: dict[bytes, list[DocumentPlace]] = {text: [] for text in texts}
         for shard in self.shards:
@@ -129,8 +129,8 @@ class CorpusIndex:
         return [found[text] for text in texts]
 
     def document(self, shard: IndexShard, position: int) -> tuple[str, int, int, int]:
-        """Return the document at a position of a shard: its name, where it begins and ends in the shard, and the offset
-        in the document at which that beginning lies.
+        """Return the name of the document at this position of a shard, the positions at which its text in the shard
+        begins and ends, and that beginning's offset in the document.
         """
         piece, begin, end = shard.piece_at(position)
         source, offset = self._place(shard, begin, piece)
@@ -144,7 +144,7 @@ class CorpusIndex:
 
 
 def index_folder(files: CorpusFiles) -> Path:
-    """Return the folder where the index of these files is or would be. Raises `UsageError` if a file cannot be read."""
+    """Return the folder for the index of these files. Raises `UsageError` if a file cannot be read."""
     return corpora_folder() / f"index-{VERSION}" / digest(files)[:32]
 
 
@@ -164,7 +164,7 @@ def _damaged(folder: Path) -> UsageError:
 
 
 def _built(files: CorpusFiles, folder: Path, progress: ReportProgress, largest: int) -> tuple[Tally, int]:
-    """Build the missing shards; return the tally of what was read, and the number of shards."""
+    """Build the missing shards. Return the tally of all that was read, and the number of shards."""
     number, facts = _whole(folder)
     tally = Tally.from_dict(facts["tally"]) if facts else Tally()
     begin, passed = facts["next"] if facts else (0, 0)
@@ -196,7 +196,7 @@ def _built(files: CorpusFiles, folder: Path, progress: ReportProgress, largest: 
 
 
 def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
-    """Return how many complete shards there are, and the header of the last; delete everything after them."""
+    """Return the number of complete shards and the header of the last one. Delete everything after them."""
     number, facts = 0, dict[str, Any]()
     while (header := header_of(_shard(folder, number))) is not None:
         number, facts = number + 1, header
@@ -209,10 +209,10 @@ def _whole(folder: Path) -> tuple[int, dict[str, Any]]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, so that two processes do not build one index. The lock ends with the process."""
+    """Lock the folder within the context, because only one process may build an index."""
     try:
         import fcntl
-    except ImportError:  # Windows, where the second process repeats the work
+    except ImportError:  # Windows has no such lock: a second process repeats the work
         yield
         return
     with (folder / "lock").open("wb") as file:

@@ -1,7 +1,7 @@
-"""One reading of a corpus that answers many lookups, by as many processes as there are processors.
+"""One reading of a corpus that answers many lookups at once, with as many processes as there are processors.
 
-The matches in a portion depend on the portion alone, and the portions are joined in their order. So the answers do not
-depend on the number of processes or on which is faster.
+The matches in a portion depend only on the portion, and they are joined in the order of the portions. So the answers do
+not depend on the number or the speed of the processes.
 """
 
 import json
@@ -29,7 +29,7 @@ from tabcontam.processes import code_to_run, processors, send, start_process
 
 START = code_to_run("tabcontam.models.corpora.corpus_pass")
 
-ReportBytes = Callable[[int, int], None]  # bytes of files that are read, of how many
+ReportBytes = Callable[[int, int], None]  # bytes that were read, bytes of all files
 
 
 class SearchStoppedError(Exception):
@@ -37,12 +37,12 @@ class SearchStoppedError(Exception):
 
 
 class ProcessLostError(Exception):
-    """A process of the search ended before its work was done; the text is one line."""
+    """The error for a search process that ended before its work was done. The message is one line."""
 
 
 @dataclass(eq=False)
 class CorpusPass:
-    """A reading of these portions for these lookups. `report` gets its progress; any thread may call `stop`."""
+    """A reading of `portions` that answers `lookups` and calls `report` with its progress. Any thread may stop it."""
 
     lookups: Sequence[Lookup]
     portions: Sequence[Portion]
@@ -61,11 +61,11 @@ class CorpusPass:
     def __post_init__(self) -> None:
         self.matches = [LookupMatches(lookup.most) for lookup in self.lookups]
 
-    # small: bytes of a corpus that is searched sooner than a process starts
+    # small: bytes; a smaller corpus is searched in less time than a process needs to start
     def run(self, *, small: int = 16 << 20) -> None:
-        """Read and search.
+        """Read the portions and search them.
 
-        Raises `SearchStoppedError` if the reading was ended, `ProcessLostError`, and `UsageError` as `read` does.
+        Raises `SearchStoppedError` if `stop` was called, `ProcessLostError`, and `UsageError` as `read` does.
         """
         self.report(0, self._size)
         self._left = iter(range(len(self.portions)))
@@ -81,7 +81,7 @@ class CorpusPass:
             raise SearchStoppedError
 
     def stop(self) -> None:
-        """End the reading; `run` then raises `SearchStoppedError`."""
+        """End the reading: `run` raises `SearchStoppedError`."""
         self._stop.set()
         for process in list(self._processes):
             process.kill()
@@ -112,7 +112,7 @@ class CorpusPass:
             yield place
 
     def _work(self) -> None:
-        """Have a process search one portion after the other."""
+        """Start a process and have it search one portion after the other."""
         with start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}) as process:
             self._processes.append(process)
             with suppress(BrokenPipeError):
@@ -128,7 +128,7 @@ class CorpusPass:
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
     def _receive(self, place: int, process: "subprocess.Popen[bytes]") -> None:
-        """Take the reports of a process on a portion until the portion is done."""
+        """Receive the progress and the result of a process for one portion."""
         report = self._reporter(place)
         for line in process.stdout or ():
             facts = json.loads(line)
@@ -145,20 +145,20 @@ class CorpusPass:
             return
 
     def _reporter(self, place: int) -> Callable[[int], None]:
-        """Return a function to call with the number of bytes of a portion's text that were just searched."""
+        """Return the function that adds bytes of text, just searched in this portion, to the progress."""
         weight = self.portions[place].weight
 
         def report(size: int) -> None:
             if self._stop.is_set():
                 raise SearchStoppedError
-            with self._lock:  # of compressed data only the file's own size is known
+            with self._lock:  # compressed text may be longer than its file
                 self._read[place] = min(self._read.get(place, 0) + size, weight)
                 self.report(sum(self._read.values()), self._size)
 
         return report
 
     def _join(self, place: int, found: dict[int, LookupMatches], tally: Tally) -> None:
-        """Join the matches of a portion to the rest, once all portions before it have been joined."""
+        """Add the matches of a portion to the result, as soon as all portions before it have been added."""
         with self._lock:
             self._read[place] = self.portions[place].weight
             self._waiting[place] = found, tally
@@ -203,7 +203,7 @@ def _portion(facts: Mapping[str, Any]) -> Portion:
 
 
 def main() -> None:
-    """Search the portions in the lines of standard input for the lookups in its first line."""
+    """Search portions for lookups: the first line of standard input has the lookups, each further line a portion."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
     search = CorpusSearch([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
     while line := sys.stdin.buffer.readline():
@@ -214,7 +214,7 @@ def main() -> None:
         except UsageError as error:
             _print_json({"error": str(error), "usage": True})
             return
-        except Exception as error:  # whatever a file caused, the process of the run reports it
+        except Exception as error:  # the process of the run reports any error
             _print_json({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
             return
         _print_json({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})

@@ -14,7 +14,7 @@ from tabcontam.models.corpora.text_blocks import TextBlock, blocks
 
 
 class CorpusSearch:
-    """Lookups that are looked for together, each known by its place among them."""
+    """A search for several lookups together, each identified by its place in `lookups`."""
 
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
@@ -36,9 +36,9 @@ class CorpusSearch:
         over: Iterable[int] = (),
         report: Callable[[int], None] = lambda size: None,
     ) -> dict[int, LookupMatches]:
-        """Return the matches in these stretches, by the place of the lookup. Lookups in `over` are not looked for;
-        `goes_on` means that the last document continues after the stretches. `report` is called with the number of
-        bytes of each block that was searched, and may raise.
+        """Return the matches in these stretches, by the place of the lookup. Lookups in `over` are left out. `goes_on`
+        means that the last document continues after the stretches. `report` is called with the number of bytes of each
+        block that was searched, and may raise.
         """
         found: dict[int, LookupMatches] = {}
         left_out = set(over)
@@ -52,7 +52,7 @@ class CorpusSearch:
 
     @property
     def given_up(self) -> frozenset[int]:
-        """The lookups whose search was given up because nearly everything in the text may match them."""
+        """The lookups that the search gave up because nearly everything in the text may match them."""
         return frozenset(self._rows.given_up)
 
     def found_in(self, block: TextBlock, over: Iterable[int] = ()) -> dict[int, LookupMatches]:

@@ -1,9 +1,9 @@
-"""A document as a sequence of words, in which a row's values are found however the row is written.
+"""A document as a sequence of words: a row's values are found in it in any notation.
 
 A word is a run of letters and digits. A full stop before a digit belongs to the word, unless a letter or another full
-stop precedes it (`5.1`, `.5`). Everything else is punctuation: also HTML's entities (`&amp;`), an escaped line break or
-tab (`\\n`, `\\r`, `\\t`, as a text inside a text has them), and the blanks, quotes, dashes and lines of Unicode. The
-case of A to Z is ignored.
+stop precedes it (`5.1`, `.5`). Everything else is punctuation. This includes HTML's entities (`&amp;`), escaped line
+breaks and tabs (the two characters of `\\n`, `\\r`, `\\t`), and Unicode's blanks, quotes, dashes and line separators.
+The case of A to Z is ignored.
 """
 
 import re
@@ -16,20 +16,20 @@ OF_A_WORD = frozenset(re.findall(rb"[%b]" % WORD_BYTES, bytes(range(256))))
 ENTITY = re.compile(rb"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,23});")
 HYPHEN = ord("-")
 ESCAPED = {b"\\n": b" \n", b"\\r": b"  ", b"\\t": b"  "}
-MINUS = b"\xe2\x88\x92"  # U+2212, which stands before numbers as a hyphen does
-TWO = re.compile(rb"\xc2(?:[\x80-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf])")  # U+0080 to U+00BF but for the three letters there
+MINUS = b"\xe2\x88\x92"  # U+2212, the minus sign, is read as a hyphen
+TWO = re.compile(rb"\xc2(?:[\x80-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf])")  # U+0080 to U+00BF except three letters
 THREE = re.compile(
     rb"\xe2[\x80-\xaf][\x80-\xbf]"  # U+2000 to U+2BFF: blanks, quotes, dashes, arrows, lines, shapes
-    rb"|\xe3\x80[\x80-\x9f]"  # U+3000 to U+301F: those of Chinese and Japanese
-    rb"|\xef\xbc[\x81-\x8f\x9a-\xa0]|\xef\xbb\xbf"  # in full width; the byte order mark
+    rb"|\xe3\x80[\x80-\x9f]"  # U+3000 to U+301F: Chinese and Japanese punctuation
+    rb"|\xef\xbc[\x81-\x8f\x9a-\xa0]|\xef\xbb\xbf"  # full-width punctuation; the byte order mark
 )
 
 
 class TextWord(NamedTuple):
-    """A word of a text: `key` is what it is compared by, `begin` and `end` are bytes of the text.
+    """A word of a text, from byte `begin` to before byte `end`. Words with the same `key` are equal.
 
-    The key is in lower case; that of a number is its value without zeros that do not change it (`12` for `12.00` and
-    `012`, `.5` for `0.50`). `minus` is whether a minus sign stands before a number.
+    The key is in lower case. A number's key omits the zeros that do not change its value (`12` for `12.00` and `012`,
+    `.5` for `0.50`). `minus` is True for a number with a minus sign before it.
     """
 
     key: bytes
@@ -40,7 +40,7 @@ class TextWord(NamedTuple):
 
 
 def blank_punctuation(text: bytes) -> bytes:
-    """Return the text, at the same length, with blanks or line breaks for each multi-byte punctuation mark."""
+    """Return the text with blanks or line breaks instead of multi-byte punctuation marks. Its length stays the same."""
     if b"&" in text:
         text = ENTITY.sub(lambda match: b" " * len(match[0]), text)
     if b"\\" in text:
@@ -52,19 +52,19 @@ def blank_punctuation(text: bytes) -> bytes:
 
 
 def words(clean: bytes, begin: int = 0, end: int | None = None) -> list[TextWord]:
-    """Return the words of a text without punctuation, between the bytes `begin` and `end`, which cut no word."""
+    """Return the words of a text from byte `begin` to before byte `end`. `clean` is a result of `blank_punctuation`."""
     found = WORD.finditer(clean, begin, len(clean) if end is None else end)
     return [_word(clean, match[0].lower(), *match.span()) for match in found]
 
 
 def plain_words(clean: bytes, begin: int = 0, end: int | None = None) -> list[tuple[bytes, int, int]]:
-    """Return the words as they are written, in lower case, each with where it begins and ends."""
+    """Return each word in lower case, numbers as they are written, with the bytes at which it begins and ends."""
     found = WORD.finditer(clean, begin, len(clean) if end is None else end)
     return [(match[0].lower(), *match.span()) for match in found]
 
 
 def number_key(word: bytes) -> bytes | None:
-    """Return the key by which a number is compared, or None for a word that is no number."""
+    """Return the key by which a number is compared, or None if the word is not a number."""
     if word[0] > 0x39 or (match := NUMBER.fullmatch(word)) is None:
         return None
     whole, part = match[1].lstrip(b"0"), (match[2] or b"").rstrip(b"0")
@@ -79,5 +79,5 @@ def _word(clean: bytes, word: bytes, begin: int, end: int) -> TextWord:
 
 
 def _is_negative(clean: bytes, begin: int) -> bool:
-    """Return whether a hyphen before a number is a minus sign, so that it joins no word to the number (`3-5`)."""
+    """Return whether a hyphen before a number is a minus sign. A hyphen after another word is none (`3-5`)."""
     return begin > 0 and clean[begin - 1] == HYPHEN and clean[begin - 2 : begin - 1] not in OF_A_WORD

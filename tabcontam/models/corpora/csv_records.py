@@ -1,4 +1,4 @@
-"""CSV and TSV: each record is a document, whose text is the record without the quotes around its cells."""
+"""CSV and TSV: each record is a document. Its text is the record without the quotes around its cells."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -19,8 +19,8 @@ CELL = {sign: re.compile(rb'"([^"]*(?:""[^"]*)*)"(?=[%c]|$)|([^%c]*)' % (sign, s
 
 
 def record_starts(path: Path, size: int, split: int) -> list[int]:
-    """Return bytes of a CSV file, about `split` apart, at which a record begins: after a line feed with an even number
-    of quotes before it. A file that is larger than a portion is read once as a whole for this.
+    """Return the bytes, about `split` apart, at which records of a CSV file begin: after a line feed with an even
+    number of quotes before it. A file larger than one portion is read once to find them.
     """
     starts, inside, at = [0], False, 0
     if size < split + split // 2:
@@ -40,7 +40,7 @@ def record_starts(path: Path, size: int, split: int) -> list[int]:
 
 
 def _next_start(file: IO[bytes], at: int, inside: bool) -> int:
-    """Return where the next record begins, else the next line, else 0. The file stands at byte `at`."""
+    """Return where the next record begins, else where the next line begins, else 0. `at` is the file's position."""
     block = file.read(BLOCK)
     begin = first = 0
     while end := block.find(b"\n", begin) + 1:
@@ -62,7 +62,7 @@ def read_tsv(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 def _lines(given: ReaderInput) -> Iterator[Line]:
-    """Yield the lines of this portion alone, which begins where a record begins."""
+    """Yield the lines that begin in this portion. The portion begins with a record."""
     if not given.plain:
         return given.lines()
     given.file.seek(given.start)
@@ -86,12 +86,12 @@ def _read(given: ReaderInput, records: Iterator[Line], quotes: bool) -> Iterator
 
 
 def _without_quotes(record: bytes) -> bytes:
-    """Return the record without the quotes around its cells; a doubled quote inside them becomes one, others stay."""
-    pieces = record.split(b'"')  # every second piece stands in quotes
+    """Return the record without the quotes around its cells. A doubled quote in such a cell becomes one quote."""
+    pieces = record.split(b'"')  # every second piece is in quotes
     first, last, between = pieces[0], pieces[-1], pieces[2:-1:2]
     sound = len(pieces) & 1 and (not first or first[-1] in DELIMITERS) and (not last or last[0] in DELIMITERS)
     if not sound or any(piece and not (piece[0] in DELIMITERS and piece[-1] in DELIMITERS) for piece in between):
-        return QUOTED.sub(_unquoted, record)  # a quote without special meaning
+        return QUOTED.sub(_unquoted, record)  # some quote does not enclose a cell
     pieces[2:-1:2] = [piece or b'"' for piece in between]
     return b"".join(pieces)
 
@@ -101,7 +101,7 @@ def _unquoted(cell: "re.Match[bytes]") -> bytes:
 
 
 def _records(found: Iterator[Line], largest: int) -> Iterator[Line]:
-    """Yield records, joining lines while a quote is open. If one is never closed, its lines are records."""
+    """Yield records: lines are joined while a quote is open. If a quote is never closed, each line is a record."""
     held: list[Line] = []
     size, inside = 0, False
     whole = LinePiece.WHOLE
@@ -129,7 +129,7 @@ def _records(found: Iterator[Line], largest: int) -> Iterator[Line]:
 
 
 class _Columns:
-    """The named columns of a file, found by the header in its first line."""
+    """The named columns of a file, located by the header in its first line."""
 
     def __init__(self, given: ReaderInput, quotes: bool) -> None:
         self._given, self._quotes, self._places = given, quotes, list[int]()
@@ -140,7 +140,7 @@ class _Columns:
             self.of(first[1].removesuffix(b"\r") if first else b"")
 
     def of(self, record: bytes) -> bytes:
-        """Return the cells in these columns, one a line; empty for the header."""
+        """Return the cells in these columns, one per line; empty for the header."""
         if self._header:
             record = record.removeprefix(b"\xef\xbb\xbf")
             self._cell, self._header = CELL[max(DELIMITERS, key=record.count)], False

@@ -14,12 +14,12 @@ from tabcontam.paths import replace_file
 from tabcontam.tables.editions import cache_folder
 
 
-# reader: changes when the reader makes other documents from the same files
+# reader: a version, raised when the reader makes other documents from the same files
 def digest(files: CorpusFiles, *, reader: int = 1) -> str:
-    """Return the key of the content and names of all files, in their order, and of the fields that are read.
+    """Return the key of a corpus: a digest of its files' contents and names, in order, and of the fields that are read.
 
-    A file whose size and modification time have not changed is not read again; its SHA-256 comes from the cache folder.
-    Raises `UsageError` if a file cannot be read.
+    A file with the same size and modification time as before is not read again; its SHA-256 comes from the cache
+    folder. Raises `UsageError` if a file cannot be read.
     """
     entries = _read_entries()
     before = dict(entries)
@@ -38,7 +38,7 @@ def corpora_folder() -> Path:
     return cache_folder().parent / "corpora"
 
 
-# young: nanoseconds: a younger file may change again with the same modification time
+# young: nanoseconds; a file changed more recently may change again without a new modification time
 def _of_file(path: Path, entries: dict[str, Any], *, young: int = 2 * 10**9) -> str:
     """Return the SHA-256 of a file."""
     block_bytes = 1 << 20
@@ -60,7 +60,7 @@ def _of_file(path: Path, entries: dict[str, Any], *, young: int = 2 * 10**9) -> 
 
 
 def _read_entries() -> dict[str, Any]:
-    """Return the cached entries: for each path its size, its modification time and its SHA-256."""
+    """Return the cached facts by path: the size, the modification time and the SHA-256 of the file."""
     try:
         content = json.loads((corpora_folder() / "digests.json").read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Documents as they are searched: stretches of UTF-8 text, which overlap so that no match on a border is lost."""
+"""Documents as they are searched: overlapping stretches of UTF-8 text. The overlap keeps matches at the borders."""
 
 import re
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from typing import NamedTuple
 from tabcontam.models.corpora.tally import Reason, Tally
 
 STRETCH = 8 << 20  # bytes of the longest stretch
-SMALL = 1 << 12  # bytes of a document that is passed on at once
+SMALL = 1 << 12  # bytes; a document of at most this size is one stretch
 OVERLAP = 1 << 16  # bytes that consecutive stretches of a document share
-STRAY = re.compile("[\ud800-\udfff]")  # stands for a byte that is not UTF-8, or half a pair of JSON's \\u
+STRAY = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a pair of JSON's \\u
 
 
 class DocumentStretch(NamedTuple):
     """A stretch of a document.
 
-    `source` names the document: a file, and for a file of records also the record. A record is named `FILE@BYTE`, by
-    the byte of the file at which it begins (from 0), if its records are lines (JSON lines, CSV, TSV) and the file is
-    neither compressed nor in another encoding, else `FILE#N`, by its number (from 1). `start` is the offset of this
-    stretch in the document's text, in bytes; `text` is the stretch as UTF-8, at most `STRETCH` bytes.
+    `source` is the document's name: a file, or a record of a file. A record is named `FILE@BYTE`, by the byte (from 0)
+    at which it begins, if the file's records are lines (JSON lines, CSV, TSV) and the file is plain UTF-8. Other
+    records are named `FILE#N`, by their number (from 1). `start` is the offset of this stretch in the document's text,
+    in bytes; `text` is the stretch in UTF-8, at most `STRETCH` bytes.
     """
 
     source: str
@@ -27,7 +27,7 @@ class DocumentStretch(NamedTuple):
 
 
 def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[DocumentStretch]:
-    """Yield a whole document, cut if it is longer than a stretch."""
+    """Yield the stretches of a whole document, only one if it is short."""
     tally.documents += 1
     tally.bytes += len(text)
     if len(text) <= STRETCH:
@@ -43,14 +43,14 @@ def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[
 
 
 def whole(text: bytes, end: int) -> int:
-    """Return the last place up to `end` at which no UTF-8 letter is cut."""
+    """Return the last place up to `end` that is not inside a UTF-8 character."""
     if end >= len(text):
         return len(text)
     return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)
 
 
 def as_valid_utf8(text: bytes, file: str, tally: Tally) -> bytes:
-    """Return the text as valid UTF-8: each byte that is not becomes a question mark, so that no offset changes."""
+    """Return the text as valid UTF-8: each invalid byte becomes a question mark, so all offsets stay the same."""
     if text.isascii():
         return text
     try:
@@ -63,7 +63,7 @@ def as_valid_utf8(text: bytes, file: str, tally: Tally) -> bytes:
 
 
 def as_text(text: bytes, file: str, tally: Tally) -> str:
-    """Return bytes as text, with a question mark for each byte that is not UTF-8."""
+    """Return bytes as text, with a question mark for each invalid byte."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -71,7 +71,7 @@ def as_text(text: bytes, file: str, tally: Tally) -> str:
 
 
 def as_bytes(text: str, file: str, tally: Tally) -> bytes:
-    """Return text as UTF-8; half a surrogate pair, which JSON can hold, becomes a question mark."""
+    """Return text as UTF-8. Half a surrogate pair, which JSON allows, becomes a question mark."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -81,10 +81,10 @@ def as_bytes(text: str, file: str, tally: Tally) -> bytes:
 
 
 class StretchBuilder:
-    """A document whose text arrives in pieces and is passed on as stretches; only the overlap is held in memory.
+    """A document whose text arrives in pieces and is passed on in stretches. Only the overlap stays in memory.
 
-    `start` is the offset of its first piece in the document. The first `before` bytes were read by another portion:
-    they stand in the first stretch and are not counted.
+    `start` is the offset of its first piece in the document. The first `before` bytes belong to the portion before:
+    they are in the first stretch, but not counted again.
     """
 
     def __init__(self, source: str, file: str, overlap: int, tally: Tally, start: int = 0, before: int = 0) -> None:
@@ -96,11 +96,11 @@ class StretchBuilder:
 
     @property
     def room(self) -> int:
-        """The number of bytes that fill the next stretch."""
+        """The number of bytes that the next stretch still needs."""
         return STRETCH - len(self._pending)
 
     def add(self, piece: bytes) -> Iterator[DocumentStretch]:
-        """Add the next piece, which may be cut anywhere, and yield the stretches that it completes."""
+        """Add the next piece, which may end inside a character. Yield the stretches that it completes."""
         while piece:
             taken, piece = piece[: self.room], piece[self.room :]
             self._pending += taken
@@ -125,7 +125,7 @@ class StretchBuilder:
 
 
 def whole_end(text: bytes) -> int:
-    """Return the end of the last whole UTF-8 letter; a cut letter is left for the next piece."""
+    """Return the end of the last complete UTF-8 character. The rest is left for the next piece."""
     for back in range(1, min(4, len(text)) + 1):
         byte = text[-back]
         if byte & 0xC0 != 0x80:

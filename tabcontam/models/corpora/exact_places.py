@@ -1,7 +1,7 @@
-"""The exact definition of where the texts of a `Lookup` stand in a text, for each way to compare.
+"""The exact definition of the places of a `Lookup`'s texts in a text, for each `LookupMode`.
 
-The functions take a text that is in memory as a whole. The search of a corpus reads much more at a time, and leaves
-every decision to this module.
+The functions need the whole text in memory. The fast search of a corpus must find exactly the places that are defined
+here.
 """
 
 import re
@@ -16,8 +16,8 @@ NO_SIGN = re.compile(rb"[^%b]+" % WORD_BYTES)
 
 
 def places(text: bytes, lookup: Lookup) -> list[TextSpan]:
-    """Return every place of one of the texts in a UTF-8 text, in order. A text of the lookup with nothing to compare
-    (no word, no letter, no digit) stands nowhere.
+    """Return all places of the lookup's texts in a UTF-8 text, in order. A text of the lookup without a word, letter or
+    digit has no place.
     """
     if lookup.by is LookupMode.CELLS:
         return places_of_cells(text, lookup)
@@ -26,19 +26,19 @@ def places(text: bytes, lookup: Lookup) -> list[TextSpan]:
 
 
 def encode_text(text: str) -> bytes:
-    """Return a text to look for as UTF-8; half a surrogate pair, which no document has, becomes a question mark."""
+    """Return a text of a lookup as UTF-8. Half a surrogate pair becomes a question mark, which matches no document."""
     return text.encode("utf-8", "replace")
 
 
 def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield all places compared letter by letter, overlapping ones included."""
+    """Yield all places at which a sought text occurs letter by letter, including overlapping places."""
     for number, wanted in sought.items():
         for begin in everywhere(text, wanted):
             yield TextSpan(begin, begin + len(wanted), number)
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield places compared by letters and digits alone; every byte that is not ASCII is a letter."""
+    """Yield the places of a text's letters and digits; other signs are ignored. Each non-ASCII byte is a letter."""
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
     for number, wanted in sought.items():
@@ -48,7 +48,7 @@ def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield places of consecutive words, as `words` splits them, but with numbers as they are written."""
+    """Yield the places of consecutive equal words. Words are split as by `words`, but numbers count as written."""
     found = plain_words(blank_punctuation(text))
     keys = [key for key, _, _ in found]
     at: dict[bytes, list[int]] = {}
@@ -62,7 +62,7 @@ def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def keys_of(text: bytes) -> list[bytes]:
-    """Return the words of a text in lower case, numbers as they are written."""
+    """Return the words of a text in lower case, with numbers as they are written."""
     return [key for key, _, _ in plain_words(blank_punctuation(text))]
 
 
@@ -72,7 +72,7 @@ def only_signs(text: bytes) -> bytes:
 
 
 def everywhere(text: bytes, wanted: bytes) -> Iterator[int]:
-    """Yield the places of these bytes in a text; an empty string stands nowhere."""
+    """Yield all places of `wanted` in a text; none if `wanted` is empty."""
     begin = text.find(wanted) if wanted else -1
     while begin >= 0:
         yield begin

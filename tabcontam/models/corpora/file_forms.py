@@ -1,4 +1,4 @@
-"""The form of a corpus file, recognized by its first bytes and its name."""
+"""The form of a corpus file, recognized by the file's first bytes and its name."""
 
 import json
 from enum import StrEnum
@@ -25,11 +25,11 @@ class FileForm(StrEnum):
 
     TEXT = "text"  # the file is one document
     LINES = "JSON lines"  # each line is a record
-    JSON = "JSON"  # each item of an array, or else each value, is a record
-    CSV = "CSV"  # each record, with the line breaks inside quotes
+    JSON = "JSON"  # each item of an array, or each value of several, is a record
+    CSV = "CSV"  # each record, which may have line breaks inside quotes
     TSV = "TSV"  # each line
     PARQUET = "Parquet"  # each row
-    WARC = "WARC's text form"  # each record of the type `conversion` or `resource`
+    WARC = "WARC's text form"  # each record of type `conversion` or `resource`
 
 
 BY_SUFFIX = {
@@ -40,7 +40,7 @@ BY_SUFFIX = {
 
 
 class FileFormat(NamedTuple):
-    """The form of a file, its compression (or empty), and the encoding that it states if that is not UTF-8."""
+    """The form of a file, its compression, and its encoding. The last two are empty for plain UTF-8."""
 
     form: FileForm
     compressed: str = ""
@@ -48,7 +48,7 @@ class FileFormat(NamedTuple):
 
 
 def form_of(path: Path, name: str) -> FileFormat | Reason:
-    """Return the form of a file, or why it is not read. Raises `UsageError` if its reader is not installed."""
+    """Return the form of a file, or the reason why it is not read. Raises `UsageError` if a package is missing."""
     try:
         with open_file(path) as file:
             head = file.read(HEAD)
@@ -72,7 +72,7 @@ def form_of(path: Path, name: str) -> FileFormat | Reason:
 
 
 def _of_text(head: bytes, path: Path, compressed: str) -> FileFormat | Reason:
-    """Return the form of a text file, as far as its beginning shows it."""
+    """Return the form of a text file, judged by its beginning."""
     if not head:
         return Reason.EMPTY
     if compressed and (is_archive(head) or compression(head) or head.startswith(PARQUET)):
@@ -87,7 +87,7 @@ def _of_text(head: bytes, path: Path, compressed: str) -> FileFormat | Reason:
 
 
 def _suffix(path: Path) -> str:
-    """Return the ending of the name before that of its compression."""
+    """Return the ending of a file's name, without the ending for its compression."""
     name = path.name.lower()
     for ending in COMPRESSED:
         name = name.removesuffix(f".{ending}")
@@ -95,7 +95,7 @@ def _suffix(path: Path) -> str:
 
 
 def _begins_with_a_record(head: bytes) -> bool:
-    """Return whether the first line is a whole JSON object; the file then holds JSON lines, whatever its name."""
+    """Return whether the first line is a complete JSON object. The file then is JSON lines, whatever its name is."""
     line, newline, _ = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     if not newline or not line.startswith(b"{"):
         return False

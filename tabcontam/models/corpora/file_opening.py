@@ -1,4 +1,4 @@
-"""Opening of files for reading: only regular ones, inflated as they stream, as UTF-8 if they state another encoding."""
+"""Opening of corpus files: only regular files, decompressed while they are read, in UTF-8."""
 
 import bz2
 import codecs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 HEAD = 8192  # bytes at the beginning of a file by which its kind is recognized
-TAKEN = 1 << 18  # bytes of a compressed file that are inflated at a time
+TAKEN = 1 << 18  # bytes of a compressed file that are read at a time
 WINDOW_LOG = 27  # 128 MB of earlier output that an inflater may hold; zstd's own limit without --long
 EXTRA = "corpus"
 COMPRESSED = {
@@ -38,11 +38,11 @@ ENCODINGS = {
 
 
 class DamagedFileError(Exception):
-    """The error for compressed data, or a Parquet file, that cannot be read any further."""
+    """The error for compressed data, or a Parquet file, after a place that cannot be read."""
 
 
 class _Gzip:
-    """The inflater of zlib, with the interface of those of `bz2` and `lzma`."""
+    """The inflater of zlib, with the same interface as the inflaters of `bz2` and `lzma`."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(wbits=31)
@@ -64,15 +64,15 @@ class _Gzip:
 
 
 class InflatedStream(io.RawIOBase):
-    """The content of a compressed file, one member after the other, never more at a time than is asked for.
+    """The content of a compressed file, one member after the other. No call inflates more than was asked for.
 
-    If the data end in the middle of a member or are invalid, the stream ends there, and `damaged` is called.
+    If the data are invalid or end within a member, the stream ends, and `damaged` is called.
     """
 
     def __init__(self, file: BinaryIO, inflater: Callable[[], Any], damaged: Callable[[], None]) -> None:
         self._file, self._new, self._damaged = file, inflater, damaged
         self._inflater: Any = inflater()  # None at the end
-        self._rest = b""  # what was read beyond the end of a member
+        self._rest = b""  # bytes that were read after the end of a member
 
     def readable(self) -> bool:
         return True
@@ -89,7 +89,7 @@ class InflatedStream(io.RawIOBase):
 
     def _next(self, most: int) -> bytes:
         while (inflater := self._inflater) is not None:
-            if inflater.eof:  # zeros that pad the end are no member, and nothing after them is read
+            if inflater.eof:  # padding zeros are no member; nothing after them is read
                 self._rest = inflater.unused_data.lstrip(b"\0") or self._file.read(TAKEN).lstrip(b"\0")
                 self._inflater = self._new() if self._rest else None
                 continue
@@ -108,7 +108,7 @@ class InflatedStream(io.RawIOBase):
 
 
 class TranscodedStream(io.RawIOBase):
-    """A stream in another encoding, as UTF-8."""
+    """A stream in another encoding, read as UTF-8."""
 
     def __init__(self, file: BinaryIO, encoding: str) -> None:
         self._file, self._held = file, b""
@@ -130,7 +130,7 @@ class TranscodedStream(io.RawIOBase):
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Return a regular file, opened for reading; no link is followed, and nothing blocks. Raises `OSError`."""
+    """Return a regular file, opened for reading. Links are not followed, and opening never waits. Raises `OSError`."""
     flags = os.O_RDONLY
     for flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, flag, 0)
@@ -145,24 +145,24 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def compression(head: bytes) -> str:
-    """Return the compression of a file, by its first bytes: `gz`, `zst`, `bz2`, `xz`, or nothing."""
+    """Return the compression that a file's first bytes show: `gz`, `zst`, `bz2`, `xz`, or an empty string."""
     return next((kind for kind, begins in COMPRESSED.items() if begins.match(head)), "")
 
 
 def is_archive(head: bytes) -> bool:
-    """Return whether the first bytes are those of an archive of several files: zip, 7z, rar, tar."""
+    """Return whether a file is an archive (zip, 7z, rar or tar), by its first bytes."""
     return ARCHIVES.match(head) is not None
 
 
 def encoding(head: bytes) -> str:
-    """Return the encoding that a file states by its first bytes, if it is not UTF-8."""
+    """Return the encoding that a file's first bytes state; an empty string for UTF-8."""
     return next((name for mark, name in ENCODINGS.items() if head.startswith(mark)), "")
 
 
 def open_stream(file: BinaryIO, compressed: str, encoded: str, damaged: Callable[[], None]) -> BinaryIO:
-    """Return the stream of an open file, from its position; the file stays open when the stream is closed.
+    """Return a stream of UTF-8 from an open file's current position. Closing the stream does not close the file.
 
-    Compressed data that cannot be read any further end the stream, and `damaged` is called.
+    The stream ends where compressed data cannot be read, and `damaged` is called.
     """
     stream = file
     if compressed:
@@ -171,14 +171,14 @@ def open_stream(file: BinaryIO, compressed: str, encoded: str, damaged: Callable
 
 
 class _Zstd:
-    """The inflater of zstd, whose error is an OSError as that of the others."""
+    """The inflater of zstd. It raises OSError for invalid data, as the other inflaters do."""
 
     def __init__(self) -> None:
         zstd = need_zstd("a corpus file")
         self._error = zstd.ZstdError
         self._inflater = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG})
 
-    def __getattr__(self, name: str) -> Any:  # eof, needs_input, unused_data
+    def __getattr__(self, name: str) -> Any:  # eof, needs_input and unused_data
         return getattr(self._inflater, name)
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
@@ -189,7 +189,7 @@ class _Zstd:
 
 
 def need_zstd(name: str) -> Any:
-    """Return the package that inflates .zst, for a file of this name. Raises `UsageError` if it is not installed."""
+    """Return the package that inflates zstd. Raises `UsageError`, which names the file, if it is not installed."""
     try:
         if sys.version_info >= (3, 14):
             from compression import zstd

@@ -1,10 +1,10 @@
-"""Lookups answered from the index of a corpus: the rare parts of each are found there, and the text around them is
-read.
+"""Lookups answered from the index of a corpus: the index finds the rare parts of a lookup, and only the text around
+them is read.
 
-For a row the rare part is its rarest value, or the rarest few if some may lack. For texts that are compared by words it
-is the rarest word of each. A number is looked for by the digits of its value, a word by its first letters, in upper and
-lower case, so that every place is found at which it may stand. `search` decides which of these places are matches. A
-lookup that has no rare part, or is compared by signs, is not answered here.
+The rare part of a row is its rarest value, or the rarest few if some may be missing. The rare parts of texts compared
+by words are the rarest word of each. A number is sought by its digits without outer zeros. A word is sought by its
+first letters in upper and lower case. `CorpusSearch` decides which of the places found are matches. A lookup without a
+rare part, or compared by signs, is not answered here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,38 +23,38 @@ from tabcontam.models.corpora.row_places import RowLookup
 from tabcontam.models.corpora.text_blocks import MARGIN, BlockPiece, TextBlock
 from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 
-Spelled = tuple[bytes, ...]  # strings of bytes, one of which stands wherever a word stands
+Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The strings that must stand where a lookup matches: one of any `least` things, so all but `least` - 1."""
+    """The strings needed for a match. A match contains at least one of any `least` of the `things`."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
     keys: tuple[bytes, ...] = ()
 
     def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
-        """Return how often the strings occur by which every place is found, and the strings."""
+        """Return the number of places to search, and the strings there. Every match contains one of them."""
         words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
         chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
         strings = {text for spelled in chosen for text in spelled}
         return sum(often[text] for text in strings), strings
 
     def may_be(self, text: bytes) -> bool:
-        """Return whether a lower-case text may match; this is cheap, and False is never wrong."""
+        """Return whether a lower-case text may match the lookup. This check is cheap, and False is always right."""
         return all(key in text for key in self.keys)
 
 
 @dataclass(frozen=True, eq=False)
 class IndexSearch:
-    """An index with the lookups that are answered from it."""
+    """The search in an index for the lookups that the index can answer."""
 
     index: CorpusIndex
     lookups: Sequence[Lookup]
 
     def find_matches(self) -> dict[int, LookupMatches]:
-        """Return the matches by the place of the lookup; if one is missing, the corpus must be read."""
+        """Return the matches by the lookup's place. Lookups without an entry need a reading of the corpus."""
         chosen = self._chosen
         found = {number: LookupMatches(self.lookups[number].most) for number in chosen}
         search, others = CorpusSearch(self.lookups), frozenset(range(len(self.lookups))) - chosen.keys()
@@ -72,17 +72,17 @@ class IndexSearch:
 
     @cached_property
     def _chosen(self) -> dict[int, set[bytes]]:
-        """The strings of each lookup that has a rare part."""
-        rare = 100  # most places of the rare part of a lookup
+        """The strings to search for each lookup that has a rare part."""
+        rare = 100  # a part with more places is not rare
         needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
         texts = sorted(needed)
         often = dict(zip(texts, self.index.count(texts), strict=True))
         rarest = {number: need.rarest(often) for number, need in self._needs.items()}
         return {number: strings for number, (times, strings) in rarest.items() if times <= rare}
 
-    # together: regions that are searched at once
+    # together: regions in one block
     def _blocks(self, *, together: int = 32) -> Iterator[TextBlock]:
-        """Yield the text around the places of the rare strings, where the rest of a lookup may stand."""
+        """Yield the text around the places of the rare strings, far enough for the rest of each lookup."""
         wanting: dict[bytes, list[_RequiredStrings]] = {}
         for number, strings in self._chosen.items():
             for text in strings:
@@ -106,7 +106,7 @@ class IndexSearch:
     def _region(
         self, shard: IndexShard, at: int, wanting: Iterable[_RequiredStrings]
     ) -> tuple[BlockPiece, bytes] | None:
-        """Return the text of a document around a place. It owns the places that begin near enough to reach this one."""
+        """Return the text of a document around a place. The piece owns the places of matches that can include it."""
         source, begin, end, offset = self.index.document(shard, at)
         near = bytes(shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)]).lower()
         if not any(need.may_be(near) for need in wanting):
@@ -117,7 +117,7 @@ class IndexSearch:
 
 
 def _needs(lookup: Lookup) -> _RequiredStrings | None:
-    """Return the strings that must stand where a lookup matches, or None if the index cannot answer it."""
+    """Return the strings that are needed for a match, or None if the index cannot answer the lookup."""
     if lookup.by is LookupMode.CELLS:
         row = RowLookup.of(lookup)
         values = {value.keys for value in row.others}
@@ -134,8 +134,8 @@ def _needs(lookup: Lookup) -> _RequiredStrings | None:
 
 
 def _spelled(key: bytes) -> Spelled:
-    """Return the spellings of a word: of a number its digits, without outer zeros; of others the first letters."""
-    first_letters = 4  # letters of a word that are looked for
+    """Return the spellings of a word to search for: a number's key, or a word's first letters in both cases."""
+    first_letters = 4  # letters of a word that are searched for
     if number_key(key) is not None:
         return (key,)
     letters = [place for place, sign in enumerate(key) if chr(sign).isascii() and chr(sign).isalpha()]
@@ -148,7 +148,7 @@ def _sum(often: Mapping[bytes, int], spelled: Spelled) -> int:
 
 
 def _places(shard: IndexShard, sought: SearchTexts, low: int, high: int) -> list[tuple[bytes, int]]:
-    """Return the places of the strings in a shard, in order, from byte `low` to before byte `high`."""
+    """Return the places in a shard of the sought strings, in order, from byte `low` to before byte `high`."""
     first, last = shard.ranges(sought)
     found = [
         (int(at), sought.texts[place])

@@ -1,8 +1,9 @@
-"""A shard of the index: a run of documents as one text, the order of its suffixes, and where each document stands.
+"""A shard of the index: consecutive documents joined into one text, its suffix array, and the position of each
+document.
 
 The suffix array and its search are those of Manber and Myers (1993), "Suffix arrays: a new method for on-line string
-searches" (SIAM Journal on Computing 22): what both ends of a range share with the text sought is not compared again.
-libdivsufsort makes the array. All texts that are sought are compared at once, eight bytes at a time.
+searches" (SIAM Journal on Computing 22). The first words that both ends of a range share with the sought text are not
+compared again. libdivsufsort makes the array. All sought texts are compared at once, eight bytes at a time.
 """
 
 import json
@@ -26,27 +27,27 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
     Words = NDArray[np.uint64]
 
-BETWEEN = b"\xff"  # stands between documents; no UTF-8 has it
+BETWEEN = b"\xff"  # separates documents; no UTF-8 text contains it
 WORD = 8  # bytes that are compared at a time
-MARKS = ("", "@", "#")  # stands between the file's name and the number of the document
+MARKS = ("", "@", "#")  # between the file's name and the document's number
 FILES = ("text", "suffixes", "pairs", "pieces")
 HEADER = "shard.json"
 
 
 @dataclass
 class ShardBuilder:
-    """Documents that are gathered for a shard. `pieces` has four numbers for each piece of a document: where it begins
-    in the text, its file with its mark, its number in the file, and its offset in the document. `shared` is the number
-    of bytes at the beginning that the shard before also holds.
+    """The documents of the next shard. `pieces` has four numbers for each piece of a document: its position in the
+    text, the file's number combined with its mark, the document's number in the file, and the piece's offset in the
+    document. `shared` is the number of bytes at the beginning that are also in the shard before.
     """
 
     text: bytearray = field(default_factory=bytearray)
     pieces: tuple["array[int]", ...] = field(default_factory=lambda: tuple(array("q") for _ in range(4)))
     shared: int = 0
-    last: tuple[int, int, int] = (-1, 0, 0)  # the file with its mark, the number, and where its text ends
+    last: tuple[int, int, int] = (-1, 0, 0)  # of the last document: file with mark, number, end
 
     def add(self, file: int, name: str, part: DocumentStretch) -> None:
-        """Add a stretch; what it shares with the stretch before it of the same document is stored once."""
+        """Add a stretch. Bytes that it shares with the stretch before it are stored only once."""
         ending = part.source[len(name) :]
         mark, number = (MARKS.index(ending[0]), int(ending[1:])) if ending else (0, 0)
         code, end = file * len(MARKS) + mark, part.start + len(part.text)
@@ -64,7 +65,7 @@ class ShardBuilder:
         self.last = (code, number, end)
 
     def write(self, folder: Path, facts: Mapping[str, object]) -> None:
-        """Build the shard and put it at `folder` in one step. The gathered text is released on the way, to save memory.
+        """Build the shard and move it to `folder` in one step. `pieces` are released during the build, to save memory.
 
         Raises `UsageError` if the disk is full or cannot be written.
         """
@@ -80,7 +81,7 @@ class ShardBuilder:
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    # padding: zeros after the text, so that eight bytes can be read anywhere
+    # padding: zeros after the text, so that eight bytes can be read at every position
     def _write_into(self, made: Path, facts: Mapping[str, object], *, padding: int = 16) -> None:
         import numpy as np
         from pydivsufsort import divsufsort
@@ -108,9 +109,9 @@ def _write(path: Path, *contents: Any) -> None:
         os.fsync(file.fileno())
 
 
-# counted: bytes whose pairs are counted at a time
+# counted: bytes whose pairs are counted in one step
 def _pairs(text: "NDArray[np.uint8]", *, pairs: int = 1 << 16, counted: int = 1 << 24) -> "Numbers":
-    """Return for each pair of bytes, in order, how many suffixes come before those that begin with it."""
+    """Return, for each pair of bytes in order, how many suffixes are smaller than all that begin with this pair."""
     import numpy as np
 
     counts = np.zeros(pairs + 1, np.int64)
@@ -123,13 +124,13 @@ def _pairs(text: "NDArray[np.uint8]", *, pairs: int = 1 << 16, counted: int = 1 
 
 
 class SearchTexts:
-    """Texts that are sought, without repeats and in order, as words of eight bytes, the last one padded with zeros."""
+    """The distinct sought texts in order, as words of eight bytes. The last word of each is padded with zeros."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         all_bits = (1 << 64) - 1
         import numpy as np
 
-        self.texts = sorted({text for text in texts if BETWEEN not in text})  # no document has it
+        self.texts = sorted({text for text in texts if BETWEEN not in text})  # no document contains it
         if self.texts and not self.texts[0]:
             raise ValueError("an empty text stands everywhere")
         self.lengths = np.array([len(text) for text in self.texts], np.int64)
@@ -144,7 +145,7 @@ class SearchTexts:
 
 
 class IndexShard:
-    """A shard on disk. Its files are mapped, so that only what a search touches is in memory."""
+    """A shard on disk. Its files are mapped, so only the parts that a search reads are in memory."""
 
     def __init__(self, folder: Path, header: Mapping[str, Any]) -> None:
         import numpy as np
@@ -161,7 +162,7 @@ class IndexShard:
         self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
 
     def ranges(self, sought: SearchTexts) -> "tuple[Numbers, Numbers]":
-        """Return for each text the range of the suffixes that begin with it, empty if it does not occur."""
+        """Return for each text the range of the suffixes that begin with it. Without an occurrence it is empty."""
         import numpy as np
 
         first, last = self._pairs[sought.pairs], self._pairs[sought.pair_ends]
@@ -177,9 +178,9 @@ class IndexShard:
     def first(
         self, sought: SearchTexts, places: Sequence[int], low: "Numbers", high: "Numbers", most: int
     ) -> list[tuple[int, int, int]]:
-        """Return the first positions in the text of the texts at these places in `sought`, at most `most` of each, in
-        order, without those that the shard before also holds. Each is the text's place, the position, and the piece of
-        a document in which it lies.
+        """Return the first positions of the texts at these `places` in `sought`, in order, at most `most` for each.
+        Positions that the shard before also has are left out. Each result is the text's place, the position, and the
+        piece there.
         """
         import numpy as np
 
@@ -195,26 +196,26 @@ class IndexShard:
         return list(zip(which.tolist(), positions.tolist(), pieces.tolist(), strict=True))
 
     def suffixes(self, first: int, last: int) -> list[int]:
-        """Return the positions of the suffixes of a range, in no order."""
+        """Return the positions of the suffixes in a range, in no particular order."""
         return [int(position) for position in self._suffixes[first:last]]
 
     def piece_at(self, position: int) -> tuple[int, int, int]:
-        """Return the piece of a document in which a position lies, where it begins and where it ends."""
+        """Return the piece that contains a position, and the positions at which this piece begins and ends."""
         place = int(self._pieces[0].searchsorted(position, "right")) - 1
         following = self._pieces[0][place + 1 : place + 2]
         end = int(following[0]) - len(BETWEEN) if len(following) else self.size
         return place, int(self._pieces[0][place]), end
 
     def holds(self, position: int, text: bytes) -> bool:
-        """Return whether this text stands at this position."""
+        """Return whether this text is at this position."""
         return bool(self._view[position : position + len(text)] == text)
 
     def piece(self, place: int) -> list[int]:
-        """Return the four numbers of a piece: where it begins, its file with its mark, its number, its offset."""
+        """Return a piece's four numbers: its position, its file with its mark, its document's number, its offset."""
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
-        """Return for each text in `which` the first suffix in its range that is not smaller, or `upper`: greater."""
+        """Return for each text in `which` its range's first suffix that is not smaller (with `upper`: greater)."""
         import numpy as np
 
         low, high = low.copy(), high.copy()
@@ -234,8 +235,9 @@ class IndexShard:
     def _compare(
         self, sought: SearchTexts, which: "Numbers", places: "Numbers", shared: "Numbers"
     ) -> "tuple[Numbers, Numbers]":
-        """Return whether the text at each place is smaller (-1) or greater (1) than the text sought, or begins with it
-        (0), and how many words of both are equal. The first `shared` words are known to be equal.
+        """Return two arrays. The first is -1 where the text at a place is smaller than the sought text, 1 where it is
+        greater, and 0 where it begins with the sought text. The second is the number of equal words. The first `shared`
+        words are known to be equal.
         """
         import numpy as np
 

@@ -1,4 +1,4 @@
-"""Records of JSON as text: all values in order, one a line, or the named fields alone."""
+"""The text of JSON records: all values in order, one per line, or only the values of named fields."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,13 +9,13 @@ DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=s
 
 
 def scan(text: str, place: int) -> tuple[object, int]:
-    """Return the value at this place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
+    """Return the value at a place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
     value, end = DECODER.scan_once(text, place)
     return value, end
 
 
 def text_of(record: object) -> str:
-    """Return all values of a record, in order, one a line; a null is an empty line."""
+    """Return all values of a record, in order, one per line. A null is an empty line."""
     if type(record) is dict:
         try:
             return "\n".join(record.values())
@@ -25,18 +25,18 @@ def text_of(record: object) -> str:
 
 
 def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
-    """Return the values of the named fields alone, given as paths, or None if the record has none of them."""
+    """Return the values at these paths, or None if the record has no such value."""
     found = [value for path in fields for value in _at(record, path)]
     return "\n".join(map(text_of, found)) if found else None
 
 
 def paths_of(fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return fields as paths: `messages.content` leads into `messages`."""
+    """Return fields as paths: `messages.content` becomes ("messages", "content")."""
     return tuple(tuple(field.split(".")) for field in fields)
 
 
 def _values(record: Any) -> list[str]:
-    """Return the values of a record without recursion, because it may be nested as deep as JSON's reader goes."""
+    """Return the values of a record. It works without recursion, because records may be nested deeply."""
     found: list[str] = []
     open_ = [iter((record,))]
     while open_:
@@ -57,14 +57,14 @@ def _values(record: Any) -> list[str]:
 
 
 def _plain(value: object) -> str:
-    """Return a value that is no text as JSON writes it: true and false in lower case, null as an empty text."""
+    """Return a value that is not a text as JSON writes it, but null as an empty text."""
     if value is None:
         return ""
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 
 def _at(record: object, path: Sequence[str]) -> Iterator[object]:
-    """Yield the values at a path; a list on the way is searched item by item."""
+    """Yield the values at a path. For a list on the path, each item is searched."""
     if isinstance(record, list):
         for item in record:
             yield from _at(item, path)

@@ -1,4 +1,4 @@
-"""Readers of JSON: of lines that are records, and of files of one array or of consecutive values, as they stream."""
+"""Readers of JSON: of JSON lines, and of files with an array or several values."""
 
 import codecs
 import re
@@ -12,19 +12,19 @@ from tabcontam.models.corpora.stream_lines import Line, LinePiece
 from tabcontam.models.corpora.tally import Reason
 
 BROKEN = (Reason.NO_JSON, Reason.NO_JSON_SKIPPED)
-CHUNK = 1 << 20  # bytes that are read at a time
+CHUNK = 1 << 20  # bytes of the smallest read
 BETWEEN = re.compile(r"[\s,]*")
 
 
 def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield each line of a portion as a document: its values, or the raw line if it is no JSON or too large."""
+    """Yield each line of a portion as a document: its values, or the raw line if it is not JSON or too large."""
     return read_records(given, given.lines(), _reader(given))
 
 
 def read_records(
     given: ReaderInput, records: Iterator[Line], document_of: Callable[[str, bytes], Iterable[DocumentStretch]]
 ) -> Iterator[DocumentStretch]:
-    """Yield the document of each record that begins in a portion; one that is too large is raw text."""
+    """Yield the document of each record that begins in a portion. A record that is too large becomes raw text."""
     whole, number, rest = LinePiece.WHOLE, 0, RawDocument(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
     for at, line, piece in records:
         if not rest.open:
@@ -41,7 +41,7 @@ def read_records(
 
 
 class RawDocument:
-    """Text that is not parsed. It is read as raw text, or skipped if fields are named, since it has none."""
+    """A document of text that is not parsed. If fields are named, it is skipped, because raw text has none."""
 
     def __init__(self, given: ReaderInput, read: Reason, skipped: Reason) -> None:
         self._given, self._reason = given, skipped if given.fields else read
@@ -49,17 +49,17 @@ class RawDocument:
         self.open = False
 
     def begin(self, source: str) -> None:
-        """Begin a document here."""
+        """Begin a document."""
         given, self.open = self._given, True
         given.tally.note(self._reason, given.name)
         self._document = None if given.fields else StretchBuilder(source, given.name, given.overlap, given.tally)
 
     def add(self, piece: bytes) -> Iterator[DocumentStretch]:
-        """Add more text to the document, and yield the stretches that it completes."""
+        """Add text to the document. Yield the stretches that it completes."""
         return self._document.add(piece) if self._document else iter(())
 
     def end(self) -> Iterator[DocumentStretch]:
-        """End the document, and yield its last stretch."""
+        """End the document. Yield its last stretch."""
         self.open = False
         return self._document.end() if self._document else iter(())
 
@@ -95,9 +95,9 @@ def _reader(given: ReaderInput) -> Callable[[str, bytes], Iterable[DocumentStret
 
 
 def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the items of an array, or the values of a file one after the other, each as a document.
+    """Yield each item of the file's array, or each value of the file, as a document.
 
-    After text that is no JSON, or a value above the limit, the rest of the file is read as raw text.
+    From text that is not JSON, or from a value that is too large, the rest of the file is raw text.
     """
     name, tally, fields = given.name, given.tally, paths_of(given.fields)
     values = JsonValues(given.stream(), given.largest)
@@ -117,10 +117,10 @@ def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 class JsonValues:
-    """The values of a stream of JSON; of an array at its top, the items.
+    """The values of a stream of JSON: the items if it is one array.
 
-    After the iteration, `left` means that a rest could not be read, and `large` that the cause was a value above the
-    limit; `rest` then yields that value and all that follows, as UTF-8. `read` is the number of values.
+    After the iteration, `left` means that a rest could not be read, and `large` that its first value was too large.
+    `rest` yields this rest, including that value, as UTF-8. `read` is the number of values that were read.
     """
 
     def __init__(self, stream: BinaryIO, largest: int) -> None:
@@ -134,7 +134,7 @@ class JsonValues:
         self._more()
         self._text = self._text.removeprefix(MARK.decode())
         while True:
-            place = BETWEEN.match(self._text, place).end()  # type: ignore[union-attr] # it matches an empty string, too
+            place = BETWEEN.match(self._text, place).end()  # type: ignore[union-attr] # it always matches
             sign = self._text[place : place + 1]
             if not sign and self._ended:
                 return
@@ -158,7 +158,7 @@ class JsonValues:
             self._more()
 
     def rest(self) -> Iterator[bytes]:
-        """Yield the text that is left."""
+        """Yield the rest of the text."""
         while self._text:
             yield self._text.encode("utf-8", "surrogateescape")
             self._text = ""
@@ -166,7 +166,7 @@ class JsonValues:
                 self._more()
 
     def _more(self) -> None:
-        """Read on, each time as much as is there already, so that a long value is not begun too often."""
+        """Read as much text as is in memory, or more. So a long value is parsed from its start only a few times."""
         block = self._stream.read(max(CHUNK, len(self._text)))
         self._ended = not block
         self._text += self._decoder.decode(block, final=self._ended)

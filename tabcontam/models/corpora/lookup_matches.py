@@ -1,4 +1,4 @@
-"""The matches of a lookup: the documents, the texts of the lookup that each holds, and some of the places."""
+"""The matches of a lookup: the documents, the lookup's texts that each contains, and some of the places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,8 +12,8 @@ from tabcontam.models.thresholds import MOST_COUNTED_DOCUMENTS
 class LookupMatches:
     """The matches of one lookup so far, in the order of the corpus.
 
-    `documents` maps each document to the texts that it holds, by their place in the lookup. `found` holds at most
-    `most` places, and in addition the first place of each text. `more` means that there may be more documents.
+    `documents` maps each document to the texts that it contains, by their number in the lookup. `found` has at most
+    `most` places, and the first place of each text in any case. `more` means that there may be more documents.
     """
 
     most: int
@@ -22,7 +22,7 @@ class LookupMatches:
     more: bool = False
 
     def holds(self, source: str, text: int) -> bool:
-        """Return whether a document is known to hold a text; also true once no more documents are counted."""
+        """Return whether a document is known to contain a text. For documents beyond the limit, return True."""
         held = self.documents.get(source)
         if held is None and len(self.documents) >= MOST_COUNTED_DOCUMENTS:
             self.more = True
@@ -30,7 +30,7 @@ class LookupMatches:
         return held is not None and text in held
 
     def add(self, match: Match) -> None:
-        """Add a document that holds a text."""
+        """Add a document that contains a text, unless it is known."""
         if self.holds(match.source, match.text):
             return
         self.documents.setdefault(match.source, set()).add(match.text)
@@ -54,18 +54,18 @@ class LookupMatches:
         return len(self.documents) >= MOST_COUNTED_DOCUMENTS and self.more
 
     def as_facts(self) -> dict[str, Any]:
-        """Return the matches as numbers and strings, for JSON."""
+        """Return the matches as values for JSON."""
         documents = {source: sorted(texts) for source, texts in self.documents.items()}
         return {"documents": documents, "found": [list(match) for match in self.found], "more": self.more}
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any], most: int) -> "LookupMatches":
-        """Return the matches that `as_facts` wrote."""
+        """Return the matches from the result of `as_facts`."""
         documents = {source: set(texts) for source, texts in facts["documents"].items()}
         return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
 
     def matches(self, lookup: Lookup, detail: str = "") -> Matches:
-        """Return the answer: one place of every text that was found, as far as there is room, then others."""
+        """Return the answer with at most `lookup.most` places: first one place of each text, then others."""
         first = {match.text: match for match in reversed(self.found)}
         ordered = [first[text] for text in sorted(first)]
         ordered += [match for match in self.found if match not in ordered]
@@ -75,13 +75,13 @@ class LookupMatches:
         return Matches(shown, len(self.documents), ReplyState.OK, detail, counts=tuple(counts), more=self.more)
 
 
-# around: bytes before and after a match that are quoted with it
-# quoted: bytes of a match that are quoted
+# around: bytes before and after a match that the quotation includes
+# quoted: the most bytes of a match in the quotation
 def quote_match(
     text: bytes, begin: int, end: int, low: int, high: int, *, around: int = 80, quoted: int = 2000
 ) -> tuple[str, int, int]:
-    """Return the text from byte `begin` to byte `end` with some of what surrounds it between `low` and `high`, and the
-    letters of that quotation at which the text begins and ends.
+    """Return a quotation of the text from byte `begin` to byte `end` with some text around it, all between bytes `low`
+    and `high`. Return also the letters of the quotation at which that text begins and ends.
     """
     last = min(end, begin + quoted)
     before = text[max(low, begin - around) : begin].decode("utf-8", "ignore")

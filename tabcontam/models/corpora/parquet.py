@@ -1,4 +1,4 @@
-"""Reader of Parquet: each row is a document, read batch by batch, so that no row group is ever in memory as a whole."""
+"""The reader of Parquet: each row is a document. Rows are read in batches, so no whole row group is in memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from tabcontam.models.corpora.tally import Reason
 from tabcontam.tables.readers.base import missing_extra
 
 EXTRA = "parquet"
-ROWS = 4096  # rows of the largest batch
+ROWS = 4096  # the most rows of a batch
 
 
 def need_pyarrow(name: str) -> Any:
@@ -25,7 +25,7 @@ def need_pyarrow(name: str) -> Any:
 
 
 def row_groups(path: Path, name: str, split: int) -> list[tuple[int, int]]:
-    """Return runs of row groups of about `split` bytes: the first group of each run, and the one after its last."""
+    """Return runs of row groups of about `split` bytes, each as its first group and the group after its last."""
     need_pyarrow(name)
     try:
         with open_file(path) as file:
@@ -42,9 +42,9 @@ def row_groups(path: Path, name: str, split: int) -> list[tuple[int, int]]:
     return [*found, (begin, len(sizes))] if size or not found else found
 
 
-# buffer: bytes of a column that are read at a time
+# buffer: bytes of a column that are read at once
 def _opened(file: Any, *, buffer: int = 1 << 20) -> Any:
-    """Return the file's reader. Raises `DamagedFileError`."""
+    """Return the file's Parquet reader. Raises `DamagedFileError`."""
     pyarrow = need_pyarrow("a corpus file")
     try:
         return pyarrow.parquet.ParquetFile(file, buffer_size=buffer, pre_buffer=False)
@@ -53,8 +53,8 @@ def _opened(file: Any, *, buffer: int = 1 << 20) -> Any:
 
 
 def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the rows of a portion: the values of all columns of text, numbers or the like, or of the named ones."""
-    batch_bytes = 4 << 20  # bytes of a batch of rows, about
+    """Yield the rows of a portion as documents: the values of the named columns, or of all without raw bytes."""
+    batch_bytes = 4 << 20  # approximate bytes of a batch of rows
     pyarrow = need_pyarrow(given.name)
     parquet = _opened(given.file)
     columns = _columns(parquet, given)
@@ -79,7 +79,7 @@ def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 def _columns(parquet: Any, given: ReaderInput) -> list[str]:
-    """Return the columns that are read: the named ones, or else all but those of bytes (pictures)."""
+    """Return the columns to read: the named ones, or all columns except columns of raw bytes (such as pictures)."""
     pyarrow = need_pyarrow(given.name)
     schema = parquet.schema_arrow
     if given.fields:
@@ -103,7 +103,7 @@ def _rows(pyarrow: Any, batch: Any, fields: list[tuple[str, ...]]) -> Iterator[b
 
 
 def _texts(pyarrow: Any, column: Any) -> list[bytes] | None:
-    """Return the values of a column of text or numbers as UTF-8, or None for a column whose values have parts."""
+    """Return the values of a column of text or numbers as UTF-8, or None if its values are nested."""
     types = pyarrow.types
     kind = column.type
     if types.is_dictionary(kind):
@@ -121,13 +121,13 @@ def _texts(pyarrow: Any, column: Any) -> list[bytes] | None:
 
 
 def _is_binary(pyarrow: Any, kind: Any) -> bool:
-    """Return whether a column holds bytes that are no text."""
+    """Return whether a column has bytes that are not text."""
     types = pyarrow.types
     return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind))
 
 
 def _float(value: str | None) -> bytes:
-    """Return a floating-point number as Python prints it: 5.0, where Arrow writes 5."""
+    """Return a floating-point number as Python prints it (5.0), where Arrow prints 5."""
     if value is None:
         return b""
     return f"{value}.0".encode() if value.removeprefix("-").isdigit() else value.encode()

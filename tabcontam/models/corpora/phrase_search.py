@@ -1,4 +1,4 @@
-"""The search for phrases in a block of text, all at once, by the first one, two, four or eight words of each."""
+"""The search for many phrases in a block of text at once, by the first one, two, four or eight words of each."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ from tabcontam.models.corpora.word_arrays import BY_FIRST, BY_LAST, KnownHashes,
 if TYPE_CHECKING:
     from tabcontam.models.corpora.word_arrays import Hashes
 
-SIZES = (1, 2, 4, 8)  # words of a phrase that are looked for at once
+SIZES = (1, 2, 4, 8)  # numbers of words that are hashed together
 
 
 class PhraseSearch:
-    """Texts that are looked for by their words; each list of them has a number that the caller chose."""
+    """A search for texts by their words. Each list of texts has a number that the caller chose."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]]) -> None:
         every = [
@@ -28,14 +28,14 @@ class PhraseSearch:
         by_size = grouped(every, lambda phrase: max(size for size in SIZES if size <= len(phrase[2])))
         self._sought: dict[int, tuple[KnownHashes, dict[int, list[tuple[int, int, list[bytes]]]]]] = {}
         for size, phrases in by_size.items():
-            words = tokens(b" ".join(key for _, _, keys in phrases for key in keys[:size]))  # one call for thousands
+            words = tokens(b" ".join(key for _, _, keys in phrases for key in keys[:size]))  # one call for all phrases
             wanted: dict[int, list[tuple[int, int, list[bytes]]]] = {}
             for phrase, hashed in zip(phrases, _together(words.hashes, size)[::size].tolist(), strict=True):
                 wanted.setdefault(hashed, []).append(phrase)
             self._sought[size] = _known(wanted), wanted
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield the first place of each text in each piece of the block that holds it."""
+        """Yield the first place of each text in each piece of the block that contains the text."""
         words = block.tokens
         for size, (known, wanted) in self._sought.items():
             found: set[tuple[int, int, int]] = set()
@@ -61,7 +61,7 @@ def _known(wanted: Mapping[int, object]) -> KnownHashes:
 
 
 def _together(hashes: "Hashes", size: int) -> "Hashes":
-    """Return a hash of `size` consecutive words for each word that begins as many."""
+    """Return a hash of each run of `size` consecutive words."""
     import numpy as np
 
     step = 1

@@ -1,15 +1,15 @@
-"""Reader of plain text: the whole file is one document, and each portion of it a run of stretches."""
+"""The reader of plain text: the whole file is one document, and each portion has consecutive stretches of it."""
 
 from collections.abc import Iterator
 
 from tabcontam.models.corpora.documents import STRETCH, DocumentStretch, StretchBuilder
 from tabcontam.models.corpora.reader_input import ReaderInput
 
-LETTER = 4  # bytes of the longest letter in UTF-8
+LETTER = 4  # bytes of the longest character in UTF-8
 
 
 def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the stretches of a portion. Inside the file, the first begins with the overlap with the portion before."""
+    """Yield the stretches of a portion. The first stretch of a later portion begins with text of the portion before."""
     if not given.plain:
         document = StretchBuilder(given.name, given.name, given.overlap, given.tally)
         stream = given.stream()
@@ -34,6 +34,6 @@ def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 
 def _rest_of_letter(text: bytes) -> int:
-    """Return how many bytes at the beginning belong to a letter that began before."""
+    """Return how many bytes at the beginning belong to a character that began earlier."""
     head = text[: LETTER - 1]
     return next((place for place, byte in enumerate(head) if byte & 0xC0 != 0x80), len(head))

@@ -1,4 +1,4 @@
-"""Portions of a corpus, each a unit of work for one process, and the reading of their documents."""
+"""Portions of a corpus, each a unit of work for one process, and the reader of their documents."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +34,7 @@ READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] =
 def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
     """Return the portions of a corpus, in the order of its files. An uncompressed file of plain text, JSON lines, CSV
     or TSV is split every `split` bytes, a Parquet file at row groups; every other file is one portion. A file that is
-    not read is a portion, too; `read` reports the reason.
+    not read is also a portion, and `read` reports the reason.
 
     Raises `UsageError` if a file needs a package that is not installed.
     """
@@ -45,10 +45,10 @@ def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
 def read(
     portion: Portion, overlap: int = OVERLAP, tally: Tally | None = None, largest: int = LARGEST_PARSED_RECORD
 ) -> Iterator[DocumentStretch]:
-    """Yield the documents of a portion, each in one stretch or in several that share `overlap` bytes.
+    """Yield the documents of a portion, each as one stretch or several. Consecutive stretches share `overlap` bytes.
 
     The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not parsed.
-    `tally` counts what is skipped or mended; no content of a file ends the reading.
+    `tally` counts parts that are skipped or changed. Whatever a file contains, the reading goes on.
     """
     tally = Tally() if tally is None else tally
     if isinstance(portion.form, Reason):
@@ -66,7 +66,7 @@ def read(
 
 
 def _compare(portion: Portion, file: BinaryIO, tally: Tally) -> None:
-    """Note a file that has changed since the portion was made."""
+    """Note in the tally if the file has changed since the portion was made."""
     now = os.fstat(file.fileno())
     if (now.st_size, now.st_mtime_ns) != (portion.size, portion.changed):
         tally.note(Reason.CHANGED, portion.name)
@@ -91,7 +91,7 @@ def _of_file(path: Path, name: str, fields: tuple[str, ...], split: int) -> Iter
 
 
 def _ranges(path: Path, name: str, found: FileFormat, size: int, split: int) -> list[tuple[int, int]]:
-    """Return where the portions of a file begin and end: bytes, or row groups."""
+    """Return the beginning and the end of each portion of a file, in bytes or in row groups."""
     if found.form is FileForm.PARQUET:
         return row_groups(path, name, split)
     if found.form not in SPLITTABLE or found.compressed or found.encoded:

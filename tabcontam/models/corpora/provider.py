@@ -1,6 +1,6 @@
-"""The provider `corpus:`, a corpus on this machine in which texts are looked up.
+"""The provider `corpus:`, which looks up texts in a corpus on this machine.
 
-The lookups of a run are gathered, and one reading answers all that wait. Nothing leaves the machine.
+It collects the waiting lookups of a run and answers all of them in one reading. Nothing is sent anywhere.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from tabcontam.models.corpora.reader_input import Portion
 from tabcontam.models.corpora.tally import Tally
 from tabcontam.models.provider_record import Provider
 
-AT_ONCE = 1 << 20  # lookups that may wait for the same reading
+AT_ONCE = 1 << 20  # the most lookups that wait for one reading
 QUIET = 0.3  # seconds without a new lookup after which the reading begins
 
 
 class CorpusModel(Model):
-    """The documents in these files. `connect` raises `UsageError` if one of the paths does not exist."""
+    """A model that answers lookups in these files. `connect` raises `UsageError` if a path does not exist."""
 
     local = True
     form = PromptForm.CHAT
@@ -49,8 +49,8 @@ class CorpusModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The identity: a corpus is known by its content, which is its version, wherever it lies."""
-        meaning = 1  # changes when the same lookup finds something else in the same documents
+        """The identity, the same for every corpus: the version, a digest of the content, identifies the corpus."""
+        meaning = 1  # raised when the same lookup and documents give other matches
         return {"provider": "corpus", "address": "", "model": f"documents {meaning}"}
 
     def check_at_hand(self) -> None:
@@ -58,8 +58,8 @@ class CorpusModel(Model):
         corpus_files(self._typed)
 
     async def connect(self) -> None:
-        """List the files, split them into portions and compute the version. Raises `UsageError` if that fails."""
-        most_named = 5  # unread paths that a message names
+        """List the files, split them into portions, and compute the version. Raises `UsageError`."""
+        most_named = 5  # the most unread paths that a message names
         if self._files is not None:
             return
         files = await asyncio.to_thread(corpus_files, self._typed)
@@ -77,7 +77,7 @@ class CorpusModel(Model):
         self._doing = doing
 
     async def search(self, request: ModelRequest) -> Matches:
-        """Wait for the reading that answers this lookup together with all others that wait."""
+        """Return the matches, after the reading that answers this lookup and all others that wait."""
         if self._files is None:
             return Matches((), 0, ReplyState.FAILED, f"{self.spec} was asked before it was connected")
         answer: asyncio.Future[Matches] = asyncio.get_running_loop().create_future()
@@ -87,7 +87,7 @@ class CorpusModel(Model):
         return await answer
 
     def stop(self) -> None:
-        """End the reading; its lookups get no answer, and the same command asks them again."""
+        """End the reading. Its lookups get no answer, and the next run of the same command asks them again."""
         self._stopped = True
         if self._pass is not None:
             self._pass.stop()
@@ -99,7 +99,7 @@ class CorpusModel(Model):
             await asyncio.wait([self._reading])
 
     async def _read(self) -> None:
-        """Read for all lookups that wait, once no more arrive, and again for those that arrived meanwhile."""
+        """Answer all waiting lookups by one reading, once no more arrive. Repeat this for later lookups."""
         while self._waiting:
             number = 0
             while number < len(self._waiting) and not self._stopped:
@@ -118,7 +118,7 @@ class CorpusModel(Model):
                     answer.set_result(found)
 
     def _search_all(self, lookups: Sequence[Lookup]) -> list[Matches]:
-        """Return the answers, found by one reading."""
+        """Return the answers to these lookups, from the index or from one reading."""
         different = list(dict.fromkeys(lookups))
         found, tally = self._in_index(different)
         if left := [lookup for lookup in different if lookup not in found]:
@@ -136,7 +136,7 @@ class CorpusModel(Model):
         return [answers[lookup] for lookup in lookups]
 
     def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, LookupMatches], Tally]:
-        """Return the answers from the index of the corpus, if there is one, and its tally of what was skipped."""
+        """Return the answers that the index of the corpus gives, and its tally; nothing without an index."""
         index = CorpusIndex.open(self._files, self._print_once) if self._files else None
         if index is None:
             return {}, Tally()
@@ -152,7 +152,7 @@ class CorpusModel(Model):
         return FatalError(f"{type(error).__name__}: {one_line(error)}")
 
     def _print_once(self, line: str) -> None:
-        """Print a line once on standard error."""
+        """Print a line on standard error, only the first time."""
         if line not in self._printed:
             self._printed.add(line)
             print(f"{self.spec}: {line}", file=sys.stderr, flush=True)

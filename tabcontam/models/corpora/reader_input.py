@@ -1,4 +1,4 @@
-"""Portions of a corpus, and the input of the reader of each form: the open file of a portion, and how to read it."""
+"""Portions of a corpus, and the input that a reader gets: a portion's open file, and how to read it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8, at the beginning of a fi
 
 @dataclass(frozen=True)
 class Portion:
-    """A file, or a part of one, with all that another process needs to read it.
+    """A file or a part of a file, with everything that a process needs to read it.
 
-    `path` is the file and `name` how the user would name it. `form` is how it is split into documents, or why it is not
-    read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents that are lines belong to
-    the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file when the portion was made,
-    and `weight` is how many bytes on disk this portion has.
+    `path` is the file, and `name` is its path as the user would write it. `form` states how the file is split into
+    documents, or why it is not read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents
+    that are lines belong to the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file
+    when the portion was made, and `weight` is the number of bytes of this portion on disk.
     """
 
     path: Path
@@ -40,7 +40,7 @@ class Portion:
 
 @dataclass(frozen=True)
 class ReaderInput:
-    """The open file of a portion, at its beginning, and how it is to be read; the other fields are the portion's."""
+    """The open file of a portion, at its beginning, and how to read it. The other fields are the portion's."""
 
     file: BinaryIO
     path: Path
@@ -56,7 +56,7 @@ class ReaderInput:
 
     @classmethod
     def of(cls, portion: Portion, file: BinaryIO, overlap: int, tally: Tally, largest: int) -> "ReaderInput":
-        """Return the input of a portion's reader. Raises ValueError if stretches would share more than a half."""
+        """Return the input of a portion's reader. Raises ValueError if `overlap` is more than half a stretch."""
         if not 0 <= overlap <= documents.STRETCH // 2:
             raise ValueError(f"an overlap of {overlap} bytes is more than half of a stretch, {documents.STRETCH}")
         return cls(
@@ -70,11 +70,11 @@ class ReaderInput:
         return not self.compressed and not self.encoded
 
     def stream(self) -> BinaryIO:
-        """Return the text of the file from its beginning, as UTF-8."""
+        """Return the file's text from its beginning, as a stream of UTF-8."""
         return open_stream(self.file, self.compressed, self.encoded, lambda: self.tally.note(Reason.DAMAGED, self.name))
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines that begin in this portion or after it, up to the end of the file."""
+        """Yield the lines from the first that begins in this portion to the end of the file."""
         if self.plain:
             found = lines_from(self.file, self.start, self.end, self.largest)
         else:
@@ -85,15 +85,15 @@ class ReaderInput:
         yield from found
 
     def source(self, at: int, number: int) -> str:
-        """Return the name of the document that begins at this byte, or is the record of this number, counted from 1."""
+        """Return the name of the document that begins at byte `at`, record `number` of the file (from 1)."""
         return f"{self.name}@{at}" if self.plain else f"{self.name}#{number}"
 
     def source_of_number(self, number: int) -> str:
-        """Return the name of the document that is the record of this number, counted from 1."""
+        """Return the name of the document that is record `number` of the file, counted from 1."""
         return f"{self.name}#{number}"
 
     def document(self, source: str, text: bytes) -> Iterable[DocumentStretch]:
-        """Return the stretches of a document that is in memory as a whole."""
+        """Return the stretches of a document whose whole text is in memory."""
         if len(text) <= SMALL:
             self.tally.documents += 1
             self.tally.bytes += len(text)

@@ -1,23 +1,23 @@
-"""The exact definition of where a row stands in a text, however it is written: the meaning of a `Lookup` by cells.
+"""The exact definition of the places of a row in a text, in any notation: the meaning of a `Lookup` by cells.
 
-The fast search (`search`) leaves every decision to this module.
+The fast search (`row_search`) uses this module for every decision.
 
-The values of the row are the hidden value, for which the lookup has several competing texts, and the values next to it.
-A value is the words of a cell (`words`). It stands where its words follow each other, whatever is between them. A
-number that fills a cell must also have the same sign. A value without a word (`?`) is left out; a text without a word
-stands nowhere. With n for the number of values, a span of words is a place of the row with one of the texts if
+The row has a hidden value, for which the lookup has several competing texts, and the values next to it. A value is the
+words of a cell (`words`). Its places are those where its words follow each other, with any punctuation between them. A
+number that fills a cell must also have the same sign. A value without a word (`?`) is left out. A text without a word
+has no place. With n for the number of values, a span of words is a place of the row with one of the texts if
 
-- the span holds this text and all values next to it except at most `lacking`, each as often as the row has it, and each
-  word as often as the counted values need it together;
-- between the words of the row's values it holds at most 12 other words in a row, at most 2 of them numbers;
-- it holds at most n // 3 + 1 uncounted numbers, and as many other uncounted words that belong to values;
+- the span contains this text and all values next to it except at most `lacking`, each as often as the row has it, and
+  each word as often as the counted values need it together;
+- between words of the row's values it has at most 12 consecutive other words, at most 2 of them numbers;
+- it has at most n // 3 + 1 uncounted numbers, and as many other uncounted words that belong to values;
 - it has at most 20,000 bytes.
 
-The uncounted words of a span, and the values that it lacks, are `foreign` in it. Of overlapping spans, whichever texts
-they have, only those with the fewest line breaks count; of these, those with the least that is foreign; then those with
-the fewest blanks and punctuation. So in a table the cell of the row itself wins over the cell of the same column in the
-rows above and below. This holds in the first column too, where the cell of the next row stands after the other values
-with a shorter name before it than theirs.
+`foreign` is the number of a span's uncounted words plus the number of values that it lacks. Of overlapping spans, also
+those with different texts, only the spans with the fewest line breaks count; of these, only those with the smallest
+`foreign`; then only those with the fewest blanks and punctuation. So in a table, the cell of the row itself wins over
+cells of the same column in neighbouring rows. In the first column it wins, too, although the cell of the next row
+directly follows the other values.
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,11 +34,10 @@ from tabcontam.models.thresholds import LONGEST_ROW_SPAN, MOST_NUMBERS_BETWEEN_V
 
 
 class TextSpan(NamedTuple):
-    """A span of a text, in bytes, in which text number `text` stands with the other values of a row.
+    """A span of a text, in bytes, that contains text number `text` of the lookup with the other values of a row.
 
-    `lacking` is the number of those values that the span lacks. `foreign` is how much of the span is not of the row:
-    other words, and the values that it lacks. `breaks` counts its line breaks, `punctuation` its bytes that belong to
-    no word.
+    `lacking` is the number of values missing in the span. `foreign` is the number of its words outside the row plus
+    `lacking`. `breaks` counts its line breaks, and `punctuation` its bytes outside words.
     """
 
     begin: int
@@ -51,12 +50,12 @@ class TextSpan(NamedTuple):
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        """The key that decides between overlapping spans; the least wins."""
+        """The key by which overlapping spans are compared. The smallest wins."""
         return self.breaks, self.foreign, self.punctuation
 
 
 class CellValue(NamedTuple):
-    """A cell as it is compared: its words, and for a number whether it has a minus sign (else None)."""
+    """A cell as it is compared: its words, and for a number whether it has a minus sign, else None."""
 
     keys: tuple[bytes, ...]
     minus: bool | None = None
@@ -68,7 +67,7 @@ class CellValue(NamedTuple):
 
 
 def value(cell: str) -> CellValue:
-    """Return a cell as it is compared."""
+    """Return a cell in the form in which it is compared."""
     found = words(blank_punctuation(cell.encode("utf-8", "replace")))
     single = len(found) == 1 and found[0].number
     return CellValue(tuple(word.key for word in found), found[0].minus if single else None)
@@ -76,7 +75,7 @@ def value(cell: str) -> CellValue:
 
 @dataclass(frozen=True)
 class RowLookup:
-    """A parsed lookup by cells: the values of its texts, and the values next to them that have a word."""
+    """A parsed lookup by cells: the values of its texts, and the values next to them that have words."""
 
     texts: tuple[CellValue, ...]
     others: tuple[CellValue, ...]
@@ -84,25 +83,25 @@ class RowLookup:
 
     @classmethod
     def of(cls, lookup: Lookup) -> "RowLookup":
-        """Return the row of a lookup."""
+        """Return the parsed form of a lookup by cells."""
         others = tuple(found for found in map(value, lookup.context) if found.keys)
         return cls(tuple(map(value, lookup.texts)), others, min(lookup.lacking, len(others)))
 
     @property
     def most_extra(self) -> int:
-        """The most uncounted numbers that a span can hold, and the most other uncounted words that belong to values."""
+        """The most uncounted numbers of a span, and also the most other uncounted words that belong to values."""
         return (len(self.others) + 1) // 3 + 1
 
     @property
     def most_words(self) -> int:
-        """The number of words of the longest span that can be a place."""
+        """The most words that the span of a place can have."""
         own = sum(len(value.keys) for value in self.others) + max((len(value.keys) for value in self.texts), default=0)
         marked = own + 2 * self.most_extra
         return marked + MOST_WORDS_BETWEEN_VALUES * (marked - 1)
 
     @property
     def most_numbers(self) -> int:
-        """The most numbers that the span of a place can hold."""
+        """The most numbers that the span of a place can have."""
         own = sum(value.numbers for value in self.others) + max((value.numbers for value in self.texts), default=0)
         return own + self.most_extra
 
@@ -115,10 +114,10 @@ def places(text: bytes, lookup: Lookup) -> list[TextSpan]:
 
 
 def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Iterable[int]) -> list[TextSpan]:
-    """Return all spans of a sequence of words that are places of the row with one of these texts, before they compete.
-    The words are all words of a `blank_punctuation` text, or some consecutive ones.
+    """Return all spans of `sequence` that are places of the row with one of these `texts`, including overlapping ones.
+    `sequence` has consecutive words of `clean`, which is a result of `blank_punctuation`.
 
-    For each word at which a span can end, the result holds the span with the least that is foreign.
+    For each word at which a span can end, only the span with the smallest `foreign` is returned.
     """
     at: dict[bytes, list[int]] = {}
     for place, word in enumerate(sequence):
@@ -136,9 +135,9 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
 
 
 def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the best of overlapping spans in text order, each extended to hold as many of its values as there are."""
+    """Return the best of overlapping spans in text order, each extended to contain more of its values if possible."""
     found, won = list(found), list[TextSpan]()
-    begins, ends = list[int](), list[int]()  # disjoint stretches that better spans cover
+    begins, ends = list[int](), list[int]()  # disjoint stretches that are covered by better spans
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):
         spans = list(same)
         won += [span for span in spans if not _covered(begins, ends, span)]
@@ -150,8 +149,8 @@ def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
 
 
 def _fullest(span: TextSpan, same: Sequence[TextSpan]) -> TextSpan:
-    """Return the span that lacks least of the spans in `same` that overlap with the winner `span`. They have the same
-    text and are in order. A value after a line break counts as present.
+    """Return the span with the fewest missing values among the spans in `same` that overlap with the winner `span`.
+    `same` has spans with the winner's text, in order. Values after a line break count, too.
     """
     first, last = bisect_left(same, span.begin - LONGEST_ROW_SPAN, key=_begin), bisect_left(same, span.end, key=_begin)
     overlapping = (one for one in same[first:last] if one.end > span.begin)
@@ -173,7 +172,7 @@ def _cover(begins: list[int], ends: list[int], span: TextSpan) -> None:
 
 
 def _stands(value: CellValue, sequence: Sequence[TextWord], at: dict[bytes, list[int]]) -> list[int]:
-    """Return the places in the sequence at which a value begins."""
+    """Return the places in `sequence` at which a value begins."""
     first, *rest = value.keys
     begins = at.get(first, [])
     if value.minus is not None:
@@ -190,7 +189,7 @@ def _stands(value: CellValue, sequence: Sequence[TextWord], at: dict[bytes, list
 
 
 class _Spans:
-    """The spans of a row with one of its texts in a sequence of words."""
+    """The spans in a sequence of words that are places of a row with one of its texts."""
 
     def __init__(
         self, clean: bytes, sequence: Sequence[TextWord], row: RowLookup, text: int, stands: dict[CellValue, list[int]]
@@ -229,8 +228,8 @@ class _Spans:
         return TextSpan(start, last, self._text, lacking, foreign, self._clean.count(b"\n", start, last), signs)
 
     def _ending(self, end: int) -> tuple[int, int, int] | None:
-        """Return the best span that ends before word `end`: its first word, how many values it lacks, how much is
-        foreign.
+        """Return the best span that ends before word `end`: its first word, its number of missing values, its
+        `foreign`.
 
         The search walks back from `end` until a limit is exceeded.
         """
@@ -278,9 +277,9 @@ class _Spans:
         return best
 
     def _counted(self, begin: int, end: int, present: Sequence[int]) -> tuple[int, int, int]:
-        """Return how many values are lacking, how many words the present values have, and how many of these words are
-        numbers, for a row whose values share words. The text is counted first, then the shortest values; a word that
-        one value takes is not left for the longer ones.
+        """Return the number of missing values, of words of the present values, and of numbers among these words. This
+        is for a row whose values share words. The text counts first, then values from short to long. No word counts for
+        two values.
         """
         left = Counter(word.key for word in self._sequence[begin:end])
         lacking = used = used_numbers = 0

@@ -1,7 +1,7 @@
-"""The search for rows in a block of text, all at once.
+"""The search for many rows in a block of text at once.
 
-The fast steps only drop what cannot match: first a row with a value that is nowhere in the block, then places of its
-rarest value that lack the other values nearby. `cells.spans` decides about the rest.
+The fast steps only drop what cannot match: first rows with a value that is not in the block, then places of a row's
+rarest value without the other values nearby. `row_places.spans` decides on the rest.
 """
 
 from collections import Counter
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from tabcontam.models.corpora.word_arrays import Numbers
 
-# The search for a row is given up after so much if nearly everything may be the row (zeros and ones without end).
+# The limits at which the search for a row ends if nearly everything may be the row (such as zeros and ones).
 
 
 class RowSearch:
-    """Rows that are looked for, each with a number that the caller chose."""
+    """A search for rows. Each row has a number that the caller chose."""
 
     def __init__(self, rows: Mapping[int, RowLookup]) -> None:
         import numpy as np
@@ -44,19 +44,19 @@ class RowSearch:
         self._known = KnownHashes(hashes)
         of_key = dict(zip(keys, self._known.places(hashes).tolist(), strict=True)) if keys else {}
         self._words = _NumberLists([[of_key[key] for key in value.keys] for value in values])
-        # A last value that is nowhere and everywhere, so that no list is empty.
+        # A last value that is in no row, but may be everywhere, so no list is empty.
         place, listed = self._value.__getitem__, self._rows.values()
         self._others = _NumberLists([[*map(place, set(row.others)), len(values)] for row in listed])
         self._texts = _NumberLists([[place(text) for text in set(row.texts) if text.keys] for row in listed])
         self._lacking = np.array([row.lacking for row in listed], np.int64)
 
     def begin(self) -> None:
-        """Start again: no row is given up."""
+        """Start again, without any row given up."""
         self.given_up, self._tried = set(), Counter()
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield a row's number, the number of a piece of the block, and its places there. `over` are left out."""
-        everywhere = 1 << 60  # how often an empty value stands in a text
+        """Yield a row's number, a piece's number and the row's places there. Rows in `over` are left out."""
+        everywhere = 1 << 60  # the number of places of the last value
         import numpy as np
 
         if not self._rows:
@@ -96,14 +96,14 @@ class RowSearch:
                 yield number, piece, won
 
     def _near(self, row: RowLookup, stands: "_WordPlaces") -> tuple[list[tuple[int, int, int]], bool]:
-        """Return where the row may stand (piece, first word, last word), and whether these are all such places."""
-        few = 3  # places that are checked without a further filter
+        """Return where the row may be (piece, first word, last word), and whether these are all such places."""
+        few = 3  # so few places need no further filter
         often = Counter(row.others)
         texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
         others = sorted(
             ((self._places_of(value, stands), count) for value, count in often.items()), key=lambda one: len(one[0])
         )
-        # One of the rarest must be there even if as many as may lack are not; so must the text, which never lacks.
+        # One of the rarest is there even if `lacking` values are not; so is the text, which is never missing.
         rarest = [at for at, _ in others[: row.lacking + 1]]
         by_text = len(others) <= row.lacking or sum(map(len, texts)) <= sum(map(len, rarest))
         at = _merged(texts if by_text else rarest)
@@ -119,13 +119,13 @@ class RowSearch:
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
     def _places_of(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
-        """Return where a value may stand: the places of its rarest word."""
+        """Return where a value may be: the places of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
 
 @dataclass(eq=False)
 class _CandidatePlaces:
-    """Places around which a row may stand, each with the first and the last word that a span there can have."""
+    """Places around which a row may be, each with the first and the last word of any span there."""
 
     lacking: int
     texts: Sequence["Numbers"]
@@ -135,7 +135,7 @@ class _CandidatePlaces:
     high: "Numbers"
 
     def keep(self) -> None:
-        """Keep the places that have all values near except those that may lack; the rarest are looked for first."""
+        """Keep the places that have all values nearby except `lacking`. The rarest values are checked first."""
         import numpy as np
 
         left = np.full(len(self.places), self.lacking)
@@ -150,17 +150,17 @@ class _CandidatePlaces:
         self.places, self.low, self.high = self.places[kept], self.low[kept], self.high[kept]
 
     def cut(self, most: int) -> bool:
-        """Keep at most `most` places; return whether these are all."""
+        """Keep only the first `most` places. Return whether these are all."""
         whole = len(self.places) <= most
         self.places, self.low, self.high = self.places[:most], self.low[:most], self.high[:most]
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
-        """Keep the places that have all values near with at most `most` of these words among them."""
+        """Keep the places with a window that has all values nearby and at most `most` of the words in `limited`."""
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
-        first = np.searchsorted(limited, self.places)[:, None] + np.arange(1, most + 2)  # in `ends`, before the window
+        first = np.searchsorted(limited, self.places)[:, None] + np.arange(1, most + 2)  # indexes in `ends`
         low = np.maximum(self.low[:, None], ends[first - 1] + 1)
         high = np.minimum(self.high[:, None], ends[first + most] - 1)
         complete = self._complete(low.ravel(), high.ravel()).reshape(low.shape) & (low <= high)
@@ -170,7 +170,7 @@ class _CandidatePlaces:
         self.places = self.places[kept]
 
     def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
-        """Return whether all values but those that may lack stand often enough from word `low` to `high`."""
+        """Return whether all values, except `lacking` of them, occur often enough from word `low` to word `high`."""
         import numpy as np
 
         left = np.full(len(low), self.lacking)
@@ -179,7 +179,7 @@ class _CandidatePlaces:
         return (left >= 0) & self._with_text(low, high)
 
     def _with_text(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
-        """Return whether one of the texts stands from word `low` to word `high`."""
+        """Return whether one of the texts occurs from word `low` to word `high`."""
         import numpy as np
 
         found = np.zeros(len(low), np.bool_)
@@ -189,21 +189,21 @@ class _CandidatePlaces:
 
 
 def _number(at: "Numbers", low: "Numbers", high: "Numbers") -> "Numbers":
-    """Return how many of these places are from `low` to `high`."""
+    """Return how many of the places in `at` are from `low` to `high`."""
     import numpy as np
 
     return np.searchsorted(at, high, "right") - np.searchsorted(at, low)
 
 
 def _merged(places: Sequence["Numbers"]) -> "Numbers":
-    """Return places in order, from lists that are in order."""
+    """Return all places of several sorted lists in one sorted list."""
     import numpy as np
 
     return places[0] if len(places) == 1 else np.sort(np.concatenate([np.zeros(0, np.int64), *places]))
 
 
 class _NumberLists:
-    """Lists of numbers, none empty, in one array."""
+    """Lists of numbers in one array. No list is empty."""
 
     def __init__(self, lists: Sequence[Sequence[int]]) -> None:
         import numpy as np
@@ -216,13 +216,13 @@ class _NumberLists:
         return self._lists[place]
 
     def least(self, values: "Numbers") -> "Numbers":
-        """Return for each list the least of the values at its places."""
+        """Return, for each list, the smallest of the `values` at the list's numbers."""
         import numpy as np
 
         return np.minimum.reduceat(values[self._all], self._begins)
 
     def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
-        """Return for each list how many of the values at its places are true."""
+        """Return, for each list, how many of the `values` at the list's numbers are true."""
         import numpy as np
 
         return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
@@ -230,7 +230,7 @@ class _NumberLists:
 
 @dataclass(eq=False)
 class _WordPlaces:
-    """The places in a block of the words that are looked for; `which` names the word at each place in `places`."""
+    """The places in a block of the sought words. `which` is the number of the word at each place in `places`."""
 
     block: TextBlock
     places: "Numbers"
@@ -249,7 +249,7 @@ class _WordPlaces:
         return at[begins[word] : begins[word + 1]]
 
     def reach(self, at: "Numbers", row: RowLookup) -> "tuple[Numbers, Numbers]":
-        """Return the first and the last word that a span of the row with each of these words can have."""
+        """Return the first and the last word that a span of the row with the word at each place in `at` can have."""
         import numpy as np
 
         tokens, bounds = self.block.tokens, self.block.first_words
@@ -264,8 +264,8 @@ class _WordPlaces:
         return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
 
     def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
-        """Return runs of words, joined if they overlap: the piece of each, its first word and its last. A long run is
-        cut again so that every span of `most` words is whole in one of them.
+        """Return runs of words as (piece, first word, last word). Overlapping runs are joined. A long run is cut into
+        overlapping parts, so every span of `most` words is within one part.
         """
         run = 2_000  # words that are checked together
         import numpy as np
@@ -286,5 +286,5 @@ class _WordPlaces:
         ]
 
     def bytes(self, first: int, last: int) -> tuple[int, int]:
-        """Return the bytes at which these words begin and end."""
+        """Return the bytes at which words `first` to `last` begin and end."""
         return int(self.block.tokens.begins[first]), int(self.block.tokens.ends[last])

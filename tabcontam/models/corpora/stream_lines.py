@@ -1,4 +1,4 @@
-"""The lines of a stream, each with its place: a block is split at once, and a long line stays within bounds."""
+"""The lines of a stream, each with its position. Lines above a limit come in pieces."""
 
 import sys
 from collections.abc import Iterator
@@ -9,21 +9,21 @@ BLOCK = 1 << 22  # bytes that are read and split at a time
 
 
 class LinePiece(Enum):
-    """The kind of a line: whole, or a piece of one above the limit, which more pieces follow or which is its last."""
+    """The kind of a line: a whole line, a piece of a long line that more pieces follow, or its last piece."""
 
     WHOLE = 0
     MORE = 1
     LAST = 2
 
 
-# The byte at which a line, or this piece of it, begins; the line without its line feed; and whether it is whole. A
-# plain tuple, because there are millions of them.
+# The byte at which a line, or this piece of it, begins; the line without its line feed; and its kind. It is a plain
+# tuple, because there are millions of lines.
 Line = tuple[int, bytes, LinePiece]
 
 
 def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> Iterator[Line]:
-    """Yield the lines of a stream that stands at byte `at`; a line of more than `largest` bytes comes in pieces.
-    Nothing is read after byte `end`.
+    """Yield the lines of a stream whose position is `at`. A line of more than `largest` bytes comes in pieces. Nothing
+    is read after byte `end`.
     """
     whole = LinePiece.WHOLE
     rest, in_pieces, size = b"", False, min(BLOCK, max(largest, 1))
@@ -53,12 +53,12 @@ def lines(stream: BinaryIO, at: int, largest: int, end: int = sys.maxsize) -> It
 
 
 def lines_from(stream: BinaryIO, begin: int, end: int, largest: int) -> Iterator[Line]:
-    """Return the lines that begin at byte `begin` or later, of a seekable stream; none if a line that began earlier
+    """Return the lines of a seekable stream that begin at byte `begin` or later. Return none if an earlier line
     continues up to byte `end`.
     """
     stream.seek(max(begin - 1, 0))
     found = lines(stream, max(begin - 1, 0), largest)
-    if begin:  # the bytes up to the first line feed belong to a line that began earlier
+    if begin:  # skip the rest of a line that began earlier
         while (line := next(found, None)) is not None and line[2] is LinePiece.MORE:
             if line[0] >= end:
                 return iter(())

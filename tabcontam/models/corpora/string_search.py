@@ -1,6 +1,6 @@
-"""The search for strings of bytes in a block of text, all at once, by the first eight bytes of each, or four.
+"""The search for many strings of bytes in a block of text at once, by the first eight or four bytes of each.
 
-Texts that are compared by signs are looked for in the block without its blanks and punctuation.
+Texts compared by signs are searched for in the block without its blanks and punctuation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,10 +20,10 @@ WIDTHS = {8: "<u8", 4: "<u4"}
 
 
 class StringSearch:
-    """Texts looked for letter by letter, or with `signs` by letters and digits alone; the caller numbers each list."""
+    """A search for texts letter by letter, or with `signs` by letters and digits only. The caller numbers each list."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
-        few = 4  # if there are no more strings than this, each is looked for by itself
+        few = 4  # up to so many strings are searched one by one
         self._signs = signs
         wanted: dict[bytes, list[tuple[int, int]]] = {}
         for number, own in texts.items():
@@ -40,7 +40,7 @@ class StringSearch:
                 self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield the first place of each text in each piece of the block that holds it."""
+        """Yield the first place of each text in each piece of the block that contains the text."""
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text
@@ -59,7 +59,7 @@ class StringSearch:
                     yield number, piece, [TextSpan(begin, last + 1, place)]
 
     def _stand(self, text: bytes) -> Iterator[tuple[bytes, int]]:
-        """Yield the strings that stand in a text, and where."""
+        """Yield each sought string in a text with its place."""
         for sought in self._single:
             yield from ((sought, at) for at in everywhere(text, sought))
         for width, known, beginning in self._by_width:
@@ -82,7 +82,7 @@ def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int
 
 
 def _beginnings(text: bytes, width: int) -> "Hashes":
-    """Return a hash of the `width` bytes from each place on."""
+    """Return, for each place of a text, a hash of the `width` bytes from there."""
     import numpy as np
 
     padded = np.frombuffer(text + PADDING, np.uint8)

@@ -1,4 +1,4 @@
-"""A tally of what was read of a corpus, and what of it was skipped or mended, with the reason."""
+"""A tally of the documents that were read, and of parts that were skipped or changed, with the reasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """The reason why something in a corpus was not read, or not unchanged. Each begins a line; a number follows."""
+    """A reason why a part of a corpus was not read, or was changed. In messages, a number follows it."""
 
     ARCHIVE = "archives, not read (unpack them)"
     NESTED = "archives or compressed files inside compressed ones, not read (unpack them)"
@@ -26,16 +26,15 @@ class Reason(StrEnum):
     BYTES = "columns that hold bytes and no text, not read"
 
 
-OF_FILES = frozenset(  # whole files are counted, each once, and not pieces of them
+OF_FILES = frozenset(  # reasons that count whole files, each once
     {Reason.ARCHIVE, Reason.NESTED, Reason.BINARY, Reason.EMPTY, Reason.UNREADABLE, Reason.CHANGED, Reason.DAMAGED}
 )
 
 
 @dataclass
 class Tally:
-    """A count of what was read: `documents`, `bytes` of their text (UTF-8, overlaps counted once), and for each reason
-    how often it occurred in which file. `add` sums the tallies of several processes; `as_dict` and `from_dict` carry a
-    tally between processes without a pickle.
+    """A count of the read parts of a corpus: `documents`, the `bytes` of their text (UTF-8, overlaps counted once), and
+    for each reason how often it occurred in each file. Processes exchange tallies by `as_dict` and `from_dict`.
     """
 
     documents: int = 0
@@ -43,12 +42,12 @@ class Tally:
     by_reason: dict[Reason, dict[str, int]] = field(default_factory=dict)
 
     def note(self, reason: Reason, file: str, number: int = 1) -> None:
-        """Count something that was skipped or mended in the file of this name."""
+        """Count something in the file of this name that was skipped or changed."""
         places = self.by_reason.setdefault(reason, {})
         places[file] = places.get(file, 0) + number
 
     def count(self, reason: Reason) -> int:
-        """Return how often a reason occurred, or for a reason that concerns whole files, in how many."""
+        """Return how often a reason occurred; for a reason that concerns whole files, the number of files."""
         places = self.by_reason.get(reason, {})
         return len(places) if reason in OF_FILES else sum(places.values())
 
@@ -62,32 +61,32 @@ class Tally:
 
     @property
     def counts(self) -> Mapping[Reason, int]:
-        """The number of times each reason occurred, for those that did."""
+        """The number of times that each reason occurred, without the reasons that did not."""
         return {reason: self.count(reason) for reason in Reason if reason in self.by_reason}
 
     def sentence(self) -> str:
-        """Return one line for the user on what was skipped or mended; empty if all was read unchanged."""
+        """Return one line for the user on skipped and changed parts; empty if everything was read unchanged."""
         return "; ".join(
             f"{reason}: {number:,} ({_named(self.by_reason[reason])})" for reason, number in self.counts.items()
         )
 
     def as_dict(self) -> dict[str, object]:
-        """Return the tally as numbers and strings, for JSON."""
+        """Return the tally as values for JSON."""
         found = {reason.name: dict(places) for reason, places in self.by_reason.items()}
         return {"documents": self.documents, "bytes": self.bytes, "found": found}
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, object]) -> "Tally":
-        """Return the tally that `as_dict` wrote."""
+        """Return the tally from the result of `as_dict`."""
         documents, size, found = kept["documents"], kept["bytes"], kept["found"]
         if not (isinstance(documents, int) and isinstance(size, int) and isinstance(found, dict)):
             raise ValueError("no tally")
         return cls(documents, size, {Reason[name]: dict(places) for name, places in found.items()})
 
 
-# named: files that a sentence names for each reason
+# named: the most files that a sentence names for each reason
 def _named(places: Mapping[str, int], *, named: int = 3) -> str:
-    """Return the first files, and how many more there are."""
+    """Return the names of the first files, and the number of further ones."""
     names = sorted(places)
     more = f" and {len(names) - named} more" if len(names) > named else ""
     return f"{', '.join(names[:named])}{more}"

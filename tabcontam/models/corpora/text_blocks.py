@@ -1,4 +1,4 @@
-"""Blocks of some megabytes, each put together from stretches of documents, so that all of them are searched at once."""
+"""Blocks of some megabytes, joined from stretches of documents, because one search of a block is faster than many."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from tabcontam.models.thresholds import LONGEST_ROW_SPAN
 if TYPE_CHECKING:
     from tabcontam.models.corpora.word_arrays import Numbers
 
-BLOCK = 1 << 21  # bytes of a block; a longer stretch is a block alone
-BETWEEN = b"\n"  # no word continues across it
-MARGIN = OVERLAP - 2 * LONGEST_ROW_SPAN  # bytes at the beginning of a stretch; the stretch before owns the places there
+BLOCK = 1 << 21  # bytes of a block; a longer stretch has a block of its own
+BETWEEN = b"\n"  # between stretches, so words end there
+MARGIN = OVERLAP - 2 * LONGEST_ROW_SPAN  # bytes at a stretch's beginning, owned by the stretch before
 
 
 class BlockPiece(NamedTuple):
-    """A stretch of a document in a block; it begins at byte `begin` of the block and at byte `start` of the document.
+    """A stretch of a document in a block. It begins at byte `begin` of the block and at byte `start` of the document.
 
     The stretch owns only places that begin from byte `first` of the block to before byte `last`. The stretches before
-    and after it own the other places, because they hold the whole of them and of everything that overlaps them.
+    and after it own the other places, because they contain these places and everything that overlaps them completely.
     """
 
     source: str
@@ -39,15 +39,15 @@ class BlockPiece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextBlock:
-    """Stretches joined into one text, with the position of each."""
+    """Stretches joined into one text, and the position of each."""
 
     text: bytes
     pieces: tuple[BlockPiece, ...]
 
     @classmethod
     def of(cls, parts: Sequence[tuple[BlockPiece, bytes]]) -> "TextBlock":
-        """Return the block of these stretches. The numbers of a piece in `parts` are positions in another text, in
-        which the piece stands; they are shifted to positions in the block.
+        """Return the block of these stretches. In `parts`, the positions of a piece refer to another text; they are
+        shifted to positions in the block.
         """
         pieces, at = [], 0
         for piece, text in parts:
@@ -63,9 +63,9 @@ class TextBlock:
         return tokens(self.text)
 
     def around(self, begin: int, end: int) -> tuple[bytes, int]:
-        """Return the words between two bytes as text without punctuation, and its first byte in the block.
+        """Return the words between two bytes, as text without punctuation, and its first byte in the block.
 
-        It includes enough before the first word to show what joins that word.
+        The text includes the last letter of the word before.
         """
         words = self.tokens
         before = int(words.begins.searchsorted(begin)) - 1
@@ -81,14 +81,14 @@ class TextBlock:
 
     @cached_property
     def first_words(self) -> "Numbers":
-        """The first word of each piece, followed by the number of all words."""
+        """The number of the first word of each piece, followed by the number of all words."""
         import numpy as np
 
         begins = self.tokens.begins
         return np.append(np.searchsorted(begins, self.begins), len(begins))
 
     def piece_at(self, byte: int) -> int:
-        """Return the place of the piece that this byte belongs to."""
+        """Return the number of the piece that contains this byte."""
         return int(self.begins.searchsorted(byte, "right")) - 1
 
 

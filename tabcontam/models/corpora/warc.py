@@ -1,7 +1,7 @@
 """Reader of WARC's text form (WET): the text of web pages, as Common Crawl publishes it.
 
 Source: ISO 28500:2017, "WARC file format": a record is a line with the version, named fields, an empty line, and as
-many bytes as its field Content-Length gives.
+many bytes as its field Content-Length states.
 """
 
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from tabcontam.models.corpora.reader_input import ReaderInput
 from tabcontam.models.corpora.tally import Reason
 
 OF_TEXT = frozenset({b"conversion", b"resource"})  # types of record whose content is a document
-ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # types of record that only describe others
+ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # types of record that only describe other records
 
 
 def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the text of each page as a document; its number counts the records that are documents."""
+    """Yield the text of each page as a document. The number in its name counts only documents."""
     stream, number = given.stream(), 0
     while (head := _head(stream, given)) is not None:
         kind, size = head.get(b"warc-type", b""), _size(head)
@@ -31,12 +31,12 @@ def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
             yield from _document(stream, size, given.source_of_number(number), given)
 
 
-# longest: bytes of a line of a record's head
-# most: lines of a record's head
+# longest: the most bytes of a line of a record's head
+# most: the most lines of a record's head
 def _head(
     stream: BinaryIO, given: ReaderInput, *, longest: int = 1 << 16, most: int = 1000
 ) -> dict[bytes, bytes] | None:
-    """Return the fields of the next record, in lower case, or None at the end of the file."""
+    """Return the fields of the next record, with lower-case names, or None at the end of the file."""
     noted = False
     while line := stream.readline(longest):
         if line.startswith(b"WARC/"):
@@ -57,7 +57,7 @@ def _head(
 
 
 def _size(head: dict[bytes, bytes]) -> int | None:
-    """Return how many bytes the content has, or None if the head does not give it."""
+    """Return the number of bytes of the content, or None if the head does not state it."""
     text = head.get(b"content-length", b"")
     return int(text) if text.isdigit() and len(text) < 19 else None
 

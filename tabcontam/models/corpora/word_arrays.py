@@ -1,8 +1,8 @@
-"""The words of megabytes of text at a time, as arrays: where each begins and ends, and its hash.
+"""The words of megabytes of text as arrays: where each word begins and ends, and its hash.
 
-Two words that are compared as equal have the same hash, so that a search by hash misses nothing; different words may
-share one, so that every hit is compared once more. The hash is made of the first and the last eight bytes of a word in
-lower case, and of its length. Zeros that do not change a number (`012`, `12.00`) are left out first.
+Equal words have the same hash, so a search by hash misses none. Different words may share a hash, so every hit is
+compared again. The hash is made of the first and the last eight bytes of a word in lower case, and of its length. Zeros
+that do not change a number (`012`, `12.00`) are left out first.
 """
 
 from dataclasses import dataclass
@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     Hashes = NDArray[np.uint64]
     Bytes = NDArray[np.uint8]
 
-PADDING = bytes(16)  # before and after a text, so that eight bytes can be read anywhere
+PADDING = bytes(16)  # around a text, so that eight bytes can be read at any place
 DOT, ZERO, NINE = ord("."), ord("0"), ord("9")
 LOWERED = bytes(range(256)).lower()
 KEPT = bytes(LOWERED[byte] if bytes([byte]) in OF_A_WORD or byte == DOT else 0 for byte in range(256))
 BACKSLASH, ESCAPED_LETTERS = ord("\\"), tuple(escaped[1] for escaped in ESCAPED)
-LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # the bytes with which non-ASCII punctuation begins
+LEADS = ((0xC2, 2), (0xE2, 3), (0xE3, 3), (0xEF, 3))  # first bytes of non-ASCII punctuation, and its length
 BY_FIRST, BY_LAST, BY_LENGTH = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 
 
 @dataclass(frozen=True, eq=False)
 class WordArrays:
-    """The words of a text. `begins` and `ends` are bytes of the text, `hashes` the hashes of the words; `dotted` holds
-    the place of a word once for each full stop in it, and `padded` is the text from which the words are read.
+    """The words of a text. They begin at the bytes `begins`, end before the bytes `ends`, and have these `hashes`.
+    `dotted` lists the index of a word once for each full stop in it. `padded` is the text after punctuation was blanked
+    out, between `PADDING`.
     """
 
     begins: "Numbers"
@@ -42,7 +43,7 @@ class WordArrays:
 
     @cached_property
     def numbers(self) -> "Numbers":
-        """The places of the words that are numbers, in order; a few may be missing."""
+        """The indexes of the words that are numbers, in order. A few may be missing."""
         import numpy as np
 
         if not len(self.begins):
@@ -54,7 +55,7 @@ class WordArrays:
 
 
 def tokens(text: bytes) -> WordArrays:
-    """Return the words of a text, equal to those that `words` returns for the `cleaned` text."""
+    """Return the words of a text, the same as `words` returns for `blank_punctuation(text)`."""
     import numpy as np
 
     padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
@@ -72,7 +73,7 @@ def tokens(text: bytes) -> WordArrays:
 
 
 def _clean(padded: "Bytes", text: bytes) -> None:
-    """Blank out multi-byte punctuation, as `cleaned` does."""
+    """Replace multi-byte punctuation by zeros where `blank_punctuation` has blanks."""
     import numpy as np
 
     if b"&" in text:
@@ -97,7 +98,7 @@ def _clean(padded: "Bytes", text: bytes) -> None:
 
 @cache
 def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
-    """Return which of the bytes after this one make a punctuation sign of it."""
+    """Return, for each sequence of `size` - 1 bytes, whether it is a punctuation mark after the byte `lead`."""
     import numpy as np
 
     pattern, found = TWO if size == 2 else THREE, np.zeros(1 << 8 * (size - 1), np.bool_)
@@ -108,11 +109,11 @@ def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
 
 
 def _digits(signs: "Bytes") -> "NDArray[np.bool_]":
-    return (signs - ZERO) < 10  # bytes below zero become large ones
+    return (signs - ZERO) < 10  # signs below "0" wrap around to large bytes
 
 
 def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: "Numbers") -> "tuple[Numbers, Numbers]":
-    """Return where words begin and end without the zeros that do not change a number."""
+    """Return where words begin and end, without the zeros that do not change a number."""
     import numpy as np
 
     first, last = begins.copy(), ends.copy()
@@ -124,7 +125,7 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
     leading = np.flatnonzero(padded[first] == ZERO)
     while len(leading := leading[(last[leading] - first[leading] > 1) & (padded[first[leading]] == ZERO)]):
         first[leading] += 1
-    empty = words[first[words] == last[words]]  # nothing is left of `.0`: it is a zero
+    empty = words[first[words] == last[words]]  # `.0` becomes a single zero
     first[empty], last[empty] = first[empty] + 1, last[empty] + 2
     return first, last
 
@@ -146,7 +147,7 @@ def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
 
 
 class KnownHashes:
-    """Hashes that are looked for among millions of others, first in a table of bits, then by binary search."""
+    """Hashes to find among millions of others, first by a table of bits, then by binary search."""
 
     def __init__(self, hashes: "Hashes") -> None:
         import numpy as np
@@ -161,13 +162,13 @@ class KnownHashes:
         return len(self.hashes)
 
     def places(self, hashes: "Hashes") -> "Numbers":
-        """Return the places among the known hashes of these, all of which are known."""
+        """Return the index of each of these `hashes` in the known ones. All must be known."""
         import numpy as np
 
         return np.searchsorted(self.hashes, hashes)
 
     def among(self, hashes: "Hashes") -> "tuple[Numbers, Numbers]":
-        """Return the places of the known hashes among these, in order, and which known hash each is."""
+        """Return the indexes in `hashes` of known hashes, in order, and the index of each in the known hashes."""
         import numpy as np
 
         if not len(self.hashes):

@@ -1,4 +1,4 @@
-"""The search for the file of weights of a `gguf:` model, and the facts that its head states."""
+"""The search for the weights file of a `gguf:` model, and the facts in the file's head."""
 
 import mmap
 import re
@@ -11,14 +11,14 @@ from tabcontam.errors import UsageError, one_line
 ENDING = ".gguf"
 HUB = re.compile(r"(\w[\w.-]*/[\w.-]+)/([\w./-]+\.gguf)", re.ASCII)
 PACKAGE = re.compile(r"[\w.-]+", re.ASCII)
-# Keys of the file's head, each after its length in eight bytes. The reader of the package `gguf` would read every word
-# of the vocabulary first, which takes 3.5 seconds for SmolLM2 and 10 for Qwen2.5.
+# Keys of the file's head, each after its length in eight bytes. The package `gguf` would first read the whole
+# vocabulary, which takes 3.5 seconds for SmolLM2 and 10 for Qwen2.5.
 TEMPLATE = (23).to_bytes(8, "little") + b"tokenizer.chat_template"
-CONTEXT = re.compile(rb"\.context_length\x04\x00\x00\x00(.{4})", re.DOTALL)  # a number of four bytes without a sign
+CONTEXT = re.compile(rb"\.context_length\x04\x00\x00\x00(.{4})", re.DOTALL)  # an unsigned number of four bytes
 
 
 def find(name: str) -> Path:
-    """Return the file of `FILE`, of `PACKAGE`, which carries one, or of `REPO/FILE` on the hub. Raises `UsageError`."""
+    """Return the GGUF file that `FILE`, `PACKAGE` or `REPO/FILE` (on the hub) names. Raises `UsageError`."""
     path = Path(name).expanduser()
     if path.is_file():
         return _checked(path)
@@ -41,15 +41,15 @@ def find(name: str) -> Path:
 
 
 def carried() -> Mapping[str, Path]:
-    """Return the GGUF file of each installed package that carries one, by the package's name."""
+    """Return, by package name, the GGUF file of each installed package that contains exactly one."""
     lists = ((each, each.read_text("RECORD") or "") for each in distributions())
     found = {each.name: _files(each) for each, files in lists if ENDING in files}
     return {name: files[0] for name, files in sorted(found.items()) if len(files) == 1}
 
 
-# head: bytes that hold the head: a vocabulary of 262,000 words takes eight million
+# head: bytes that include the file's head: a vocabulary of 262,000 words needs eight million
 def facts(path: Path, *, head: int = 64 << 20) -> tuple[bool, int | None]:
-    """Return whether the file has a chat template, and the tokens of its context, None if it does not state them."""
+    """Return whether the file has a chat template, and its context in tokens, or None if the file does not state it."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
         context = CONTEXT.search(held, 0, head)
         return held.find(TEMPLATE, 0, head) >= 0, int.from_bytes(context[1], "little") if context else None
@@ -74,5 +74,5 @@ def _fetched(repository: str, file: str) -> Path:
         raise UsageError('a file of the hub needs huggingface_hub; type: pip install "tabcontam[hf]"') from None
     try:
         return Path(hf_hub_download(repository, file))
-    except Exception as error:  # whatever the hub, the network or the cache raises
+    except Exception as error:  # any error of the hub, the network or the cache
         raise UsageError(f"{file} of {repository} cannot be fetched from the hub: {one_line(error)}") from None

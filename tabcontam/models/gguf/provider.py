@@ -1,8 +1,7 @@
 """`gguf:` an LLM on this machine's processors, by llama.cpp in this process.
 
-xllamacpp serves it on loopback, where it is asked as any server that speaks OpenAI's protocol. The form is chat if the
-file has a template, else completion. llama.cpp gives log-probabilities of the text that it writes and none of a text
-that it is given, so no test of likelihood can be asked.
+xllamacpp serves it on loopback by OpenAI's protocol. The form is chat if the file has a template, else completion.
+llama.cpp returns log-probabilities only for the text that it writes, so tests of likelihood are not possible.
 """
 
 import asyncio
@@ -28,17 +27,17 @@ from tabcontam.models.provider_record import Offer, Provider
 from tabcontam.processes import processors
 
 INSTALL = 'pip install "tabcontam[local]"'
-NOWHERE = "http://127.0.0.1:1/v1"  # until it is served
-SLOTS = 4  # answers at a time, which share the beginning of their prompts
-CONTEXT = 16_384  # tokens at most that all slots hold together: more would take gigabytes of a large model
+NOWHERE = "http://127.0.0.1:1/v1"  # the address before the server runs
+SLOTS = 4  # simultaneous answers, which share the beginning of their prompts
+CONTEXT = 16_384  # the most tokens of all slots together: more would need gigabytes for a large model
 SPINS = "GOMP_SPINCOUNT"
-SECONDS = 3600.0  # for one answer: a processor may write two tokens a second
+SECONDS = 3600.0  # for one answer: some processors write two tokens a second
 
 
 class GGUFModel(OpenAIModel):
     """The LLM of a file, a package or the hub, loaded by `connect`. Raises `UsageError` for an unknown form.
 
-    `version` is the SHA-256 of the file with the version of xllamacpp, which answers depend on too.
+    `version` is the SHA-256 of the file and the version of xllamacpp, because answers depend on both.
     """
 
     provider = "gguf"
@@ -53,21 +52,21 @@ class GGUFModel(OpenAIModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key under which replies are stored, apart from the version: for a file its name without the folder."""
+        """The key of stored replies, without the version. A file is identified by its name without the folder."""
         name = Path(self.model).name if Path(self.model).expanduser().is_file() else self.model
         return {"provider": self.provider, "address": "", "model": name}
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The function that opens this model in another process."""
+        """The function that creates this model in another process."""
         return partial(GGUFModel, self.model, form=self._wanted, spec=self.spec)
 
     async def look(self) -> None:
-        """Check that its file is here. Raises `UsageError`."""
+        """Check that the model's file exists. Raises `UsageError`."""
         await asyncio.to_thread(find, self.model)
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line if that cannot work."""
+        """Load the model. Raises `UsageError` with one line if loading fails."""
         if self._server is not None:
             return
         file = await asyncio.to_thread(find, self.model)
@@ -83,7 +82,7 @@ class GGUFModel(OpenAIModel):
         self.address = f"{self._server.listening_address}/v1"
 
     async def close(self) -> None:
-        """Close the connections and give back the memory."""
+        """Close the connections and free the memory."""
         await super().close()
         self._server = None
 
@@ -92,7 +91,7 @@ class GGUFModel(OpenAIModel):
 
 
 def serve(file: Path, context: int) -> tuple[Any, str]:
-    """Return llama.cpp's server for a file, with so many tokens of context, and its version. Raises `UsageError`."""
+    """Return llama.cpp's server for a file, with a context of so many tokens, and its version. Raises `UsageError`."""
     try:
         with waiting_asleep():
             import xllamacpp
@@ -107,16 +106,16 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
         parameters.n_threads, parameters.poll = processors(), 0
     try:
         return xllamacpp.Server(wanted), f"{digest}, xllamacpp {xllamacpp.__version__}"
-    except Exception as error:  # whatever llama.cpp raises for a file
+    except Exception as error:  # any error of llama.cpp for a file
         raise UsageError(f"{file} cannot be loaded: {one_line(error)}") from None
 
 
 @contextmanager
 def waiting_asleep() -> Iterator[None]:
-    """Have threads of a library that is loaded now sleep soon while they wait for each other.
+    """Within the context, libraries that are loaded get threads that soon sleep while they wait for each other.
 
-    libgomp reads this when it is loaded. By default a thread spins for milliseconds: with other work on two processors
-    the same answers then took up to four times as much of the processors, and ten times as long.
+    libgomp reads the setting when it is loaded. By default a thread spins for milliseconds. With other work on two
+    processors, the same answers then needed up to four times the processor time and ten times as long.
     """
     before = os.environ.get(SPINS)
     os.environ.setdefault(SPINS, "1000")
@@ -128,7 +127,7 @@ def waiting_asleep() -> Iterator[None]:
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return the offer of the first of its packages that is installed, or the ways to get one."""
+    """Return an offer with the first installed package of the entry, or with the ways to install one."""
     ways = []
     for package in entry.gguf:
         try:

@@ -1,4 +1,4 @@
-"""A key-value cache that grows in place: transformers' own is copied whole for every token of an answer."""
+"""A key-value cache that grows in place. transformers' own cache is copied completely for every token of an answer."""
 
 from inspect import signature
 from typing import Any
@@ -8,13 +8,13 @@ from transformers.cache_utils import DynamicLayer
 from transformers.generation.utils import GenerationMixin
 
 ROOM = 64  # tokens of an answer between two copies
-# The name under which models take a cache. transformers 5.24 renamed it, and warns of the name that it had before.
+# The parameter by which models get a cache. transformers 5.24 renamed it, and warns about the old name.
 _RENAMED = "cache" in signature(GenerationMixin.prepare_inputs_for_generation).parameters
 CACHE = "cache" if _RENAMED else "past_key_values"
 
 
 class GrowingLayer(DynamicLayer):  # type: ignore[misc]
-    """A layer with spare room after its keys and values."""
+    """A layer of a cache with spare room after its keys and values."""
 
     keys: Any
     values: Any
@@ -25,7 +25,7 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self._value_room: Any = None
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """Return all keys and values, the new ones last."""
+        """Add new keys and values, and return all of them in order."""
         length = self.get_seq_length()
         self.dtype, self.device, self.is_initialized = key_states.dtype, key_states.device, True
         self._key_room = _with_room(self._key_room, self.keys, length, key_states)
@@ -35,13 +35,13 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         return self.keys, self.values
 
     def keep(self, rows: Any, places: Any) -> None:
-        """Drop all but these rows, and all but these places of a mask."""
+        """Keep only these rows and these places (columns of the attention mask)."""
         rows, places = rows.to(self.keys.device), places.to(self.keys.device)
         self.keys, self.values = self.keys[rows][:, :, places], self.values[rows][:, :, places]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return the room with `new` after its content; a larger one if it is full or does not hold `held`."""
+    """Return the room with `new` after its content. If it is full or does not contain `held`, make a larger one."""
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
     if not own or room.shape[-2] < end:
@@ -53,9 +53,9 @@ def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
 
 
 def growing_cache(config: Any) -> Any:
-    """Return an empty cache for a model; None if a layer of it does not keep every key and value in its place.
+    """Return an empty cache for a model; None if some layer of the model does not keep all keys and values in place.
 
-    A sliding window counts places in the cache, padding among them; a recurrent state cannot leave padding out.
+    A sliding window would count padding as text, and a recurrent state cannot leave padding out.
     """
     cache = DynamicCache(config=config)
     if any(type(layer) is not DynamicLayer for layer in cache.layers):
@@ -65,6 +65,6 @@ def growing_cache(config: Any) -> Any:
 
 
 def holds(cache: Any, tokens: int) -> bool:
-    """Return whether a model has put so many tokens into it, every layer of them."""
+    """Return whether a model has stored exactly this number of tokens in every layer of the cache."""
     whole = all(type(layer) is GrowingLayer and layer.get_seq_length() == tokens for layer in cache.layers)
     return whole and bool(cache.layers)

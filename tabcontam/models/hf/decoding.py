@@ -1,4 +1,4 @@
-"""Greedy decoding of several rows at once: rows of token ids in, replies out."""
+"""Greedy decoding of several rows at once: from rows of token ids to replies."""
 
 import sys
 from collections.abc import Collection, Sequence
@@ -15,20 +15,21 @@ from tabcontam.models.hf.threads import settle_threads
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tabcontam.reading.wrapping import THOUGHT_END, without_thought
 
-LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
-UNPADDED = ("rwkv",)  # recurrent models that read padding too, despite the mask
+LEAST_SHARED = 32  # tokens; a shorter shared beginning is not worth a forward pass
+UNPADDED = ("rwkv",)  # recurrent models that read padding despite the mask
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 
 class Decoder:
-    """A loaded model that answers rows in batches. `stopping` ends the batch under way at its next token."""
+    """A loaded model that answers rows in batches. `stopping` ends the current batch at its next token."""
 
     def __init__(self, loaded: ModelWithTokenizer, batch_size: int) -> None:
         from tabcontam.models.hf.cache import CACHE
 
         self.stopping = False
         self.cached_as = CACHE
-        # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
+        # One thread for all batches: memory may not be enough for two, and torch has helper threads for each
+        # thread.
         self.thread = ThreadPoolExecutor(1, initializer=settle_threads, initargs=(loaded.model,))
         self.context = context_of(loaded.model.config)
         self.model = loaded.model
@@ -37,15 +38,15 @@ class Decoder:
         alone = loaded.model.config.model_type in UNPADDED
         answer = BatchSplitter(self._generated, _too_large, most=1 if alone else 0)
         self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
-        self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
+        self._keeps: bool | None = None  # whether the model uses our cache; None before the first call
         self._eos = end_tokens(loaded.model.generation_config, loaded.tokenizer)
         pad = loaded.tokenizer.pad_token_id
-        self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
-        # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
+        self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # any token: it is masked
+        # The checkpoint's own settings (sampling, beams, penalties, lengths) would prevent greedy decoding.
         self.model.generation_config = self._greedy(loaded.model.generation_config)
 
     def room(self, row: PromptTokens) -> int:
-        """Return how many answer tokens the context has room for. Nothing is ever cut off a prompt."""
+        """Return how many answer tokens fit in the context after this prompt, which is never cut."""
         if self.seq2seq:
             context = self.context or sys.maxsize
             return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
@@ -59,7 +60,7 @@ class Decoder:
         return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
 
     def _generated(self, rows: Sequence[PromptTokens]) -> list[Reply]:
-        """Return replies from as many calls as needed: whenever half of the rows have ended, the others go on alone."""
+        """Return the replies to rows. Whenever half of the rows have ended, a new call continues with the others."""
         import torch
         from transformers import StoppingCriteriaList
 
@@ -87,9 +88,10 @@ class Decoder:
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
-        """Return padded rows. A decoder goes on where a row ends, so its padding goes first; an encoder's goes last.
+        """Return padded rows. A decoder's padding is before the row, which the answer continues; an encoder's is after
+        it.
 
-        A beginning that all rows share is computed once, for one row; the padding then comes after it.
+        A beginning that all rows share is computed once. The padding is then after this beginning.
         """
         longest = max(len(row.ids) for row in rows)
         head, past = self._beginning(rows)
@@ -103,7 +105,7 @@ class Decoder:
         return inputs if past is None else {**inputs, self.cached_as: past}
 
     def _beginning(self, rows: Sequence[PromptTokens]) -> tuple[int, Any]:
-        """Return the length of the beginning that is computed once for all rows, and the cache after it, or None."""
+        """Return the number of tokens that are computed once for all rows, and the cache with them, or None."""
         head = shared(rows) if len(rows) > 1 else 0
         if head < LEAST_SHARED:
             return 0, self._cache(rows[0].ids[:1])
@@ -111,7 +113,7 @@ class Decoder:
         return (0, None) if cache is None else (head, cache)
 
     def begun(self, ids: Sequence[int], rows: int) -> Any:
-        """Return the cache after a beginning of so many rows, computed once; None if the model does not use ours."""
+        """Return the cache for `rows` rows after a beginning, computed once; None if the model uses its own."""
         cache = self._cache(ids[:1])
         if cache is not None:
             self._read(ids, cache)
@@ -119,11 +121,11 @@ class Decoder:
         return cache
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
-        """Have the model put these tokens into a cache."""
+        """Have the model store these tokens in a cache."""
         self.model.base_model(input_ids=self.tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
-        """Return an empty cache, if the model puts these tokens into a given one; else None, and it uses its own."""
+        """Return an empty cache if the model stores tokens in a given cache; None if it uses only its own."""
         from tabcontam.models.hf.cache import growing_cache, holds
 
         if self._keeps is None:
@@ -131,7 +133,7 @@ class Decoder:
             try:
                 if cache is not None:
                     self._read(ids, cache)
-            except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
+            except (TypeError, ValueError, AttributeError):  # the model needs another cache, or none
                 cache = None
             self._keeps = cache is not None and holds(cache, len(ids))
         return growing_cache(self.model.config) if self._keeps else None
@@ -146,7 +148,7 @@ class Decoder:
 def reply_of(
     row: PromptTokens, ids: Sequence[int], reader: ModelTokenizer, eos: Collection[int], stopping: bool = False
 ) -> Reply:
-    """Return the reply that these tokens make; `stopping` means that its answer may have been ended early."""
+    """Return the reply for these answer tokens. `stopping` means that the answer may have been ended early."""
     ended = bool(ids) and ids[-1] in eos
     ids = ids[:-1] if ended else ids
     whole = text = reader.decode(ids)
@@ -164,12 +166,12 @@ def reply_of(
 
 
 def room_of(row: PromptTokens, context: int) -> int:
-    """Return how many answer tokens a context has room for after a row; a context of 0 is no limit."""
+    """Return how many answer tokens fit in a context after a row. A context of 0 has no limit."""
     return (context or sys.maxsize) - len(row.ids)
 
 
 def allowance_of(row: PromptTokens, context: int) -> int:
-    """Return the tokens for thinking, as far as the context reaches."""
+    """Return the tokens allowed for thinking, within the context."""
     if not row.thinks:
         return 0
     room = context - len(row.ids) - row.max_tokens if context else MOST_THINKING_TOKENS
@@ -180,9 +182,9 @@ def _too_large(row: PromptTokens) -> Reply:
     return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
-# step: tokens of a prompt that are computed in the time of one more token of one answer
+# step: prompt tokens that are computed in the time of one more token of each answer
 def cost(rows: Sequence[PromptTokens], *, step: int = 40) -> float:
-    """Return the tokens computed per token of a prompt: padding and steps add some, a shared beginning saves some."""
+    """Return the work of a batch per prompt token: padding and answers add to it, a shared beginning reduces it."""
     longest = max(len(row.ids) for row in rows)
     head = shared(rows) if len(rows) > 1 else 0
     steps = max(row.max_tokens for row in rows)
@@ -191,17 +193,17 @@ def cost(rows: Sequence[PromptTokens], *, step: int = 40) -> float:
 
 
 def shared(rows: Sequence[PromptTokens]) -> int:
-    """Return how many tokens all rows begin with, short of the whole of any."""
+    """Return the number of tokens with which all rows begin. It is less than the length of every row."""
     return min(common_prefix_length([row.ids for row in rows]), min(len(row.ids) for row in rows) - 1)
 
 
 def band(row: PromptTokens) -> int:
-    """Return the limit to a factor of eight: a row that has ended is computed on until the last of its batch has."""
+    """Return a class of answer limits (factor 8), because a batch is computed until its longest answer ends."""
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """Return the inputs for the rows that go on, and how many places were dropped that were padding in all of them."""
+    """Return the inputs for the unfinished rows, and how many places were dropped because they were padding in all."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]
@@ -221,6 +223,6 @@ def end_tokens(generation_config: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def context_of(config: Any) -> int:
-    """Return how many tokens fit; 0 if positions are relative and nothing sets a limit."""
+    """Return how many tokens fit in the context; 0 if nothing limits their number."""
     positions = getattr(config.get_text_config(), "max_position_embeddings", None)
     return positions if isinstance(positions, int) and positions > 0 else 0

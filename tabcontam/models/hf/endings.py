@@ -1,4 +1,4 @@
-"""Comparison of endings of a text: their common beginning is computed once, the rest in as few passes as possible."""
+"""Comparison of endings of a text. The common beginning is computed once, the endings in few passes."""
 
 import asyncio
 import re
@@ -15,17 +15,17 @@ from tabcontam.models.hf.row_batches import BatchSplitter
 from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
 MERGED = "the tokenizer merges cells and the text between them into one token"
-SEVERAL = re.compile(r"\w[^\w.+-]")  # a word or number, and a separator after it
+SEVERAL = re.compile(r"\w[^\w.+-]")  # the end of a word or number, and a separator
 
 Text = tuple[int, ...]
 
 
 class Comparer:
-    """The model of a decoder, which compares texts that begin alike.
+    """A decoder's model that compares texts with a common beginning.
 
-    A text is scored after the tokens that all of them begin with, in the tokens of the whole text: where an ending
-    begins, a token may hold letters of both. Without a first special token the first token of a text counts as uniform
-    over the vocabulary, as it does for passages.
+    The whole text is tokenised, because a token may have letters of both the beginning and the ending. Only the tokens
+    after the common beginning are scored. Without a special token before it, the first token of a text counts as
+    uniform over the vocabulary, as in passages.
     """
 
     def __init__(self, decoder: Decoder) -> None:
@@ -33,7 +33,7 @@ class Comparer:
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 1)
 
     async def compare(self, asked: Endings) -> Likelihoods:
-        """Return how likely each ending is; `failed` if a text is beyond the context, or memory does not hold it."""
+        """Return how likely each ending is; `FAILED` if a text is too long for the context or the memory."""
         text, context = self._decoder.text, self._decoder.context
         endings = list(dict.fromkeys(asked.endings))
         read = text.plain([asked.beginning + ending for ending in endings])
@@ -52,13 +52,13 @@ class Comparer:
         return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), ReplyState.OK)
 
     def _values(self, texts: Sequence[Text]) -> list[float | None]:
-        """Return each text's log-probability after the common beginning, in nats; None if memory does not hold it."""
-        logits = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
+        """Return each text's log-probability after the common beginning, in nats; None if memory is not enough."""
+        logits = 2**26  # the most numbers of a pass: a quarter of a gigabyte
         import torch
 
         head = common_prefix_length(texts)
         width = max(map(len, texts)) - max(0, head - 1)
-        ranked = sorted(set(texts), key=len)  # those of about one length are computed together
+        ranked = sorted(set(texts), key=len)  # texts of similar length are computed together
 
         def part(rows: Sequence[TokenizedText]) -> list[float | None]:
             return [*self._part([row.ids for row in rows], head)]
@@ -70,11 +70,11 @@ class Comparer:
         return [values[ids] for ids in texts]
 
     def _part(self, texts: Sequence[Text], head: int) -> list[float]:
-        """Return the log-probabilities of texts that are computed in one pass, after their common beginning.
+        """Return the log-probabilities of texts after their common beginning, computed in one pass.
 
-        The last token of the common beginning is computed with each text: it predicts the next one.
+        The last token of the common beginning is computed with each text, because it predicts the next token.
         """
-        least_begun = 4  # tokens that all texts begin with, below which a pass of their own does not pay
+        least_begun = 4  # tokens; a shorter common beginning is not worth a pass
         begun = head - 1
         past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= least_begun else None
         if past is None:
@@ -86,17 +86,17 @@ class Comparer:
         kept: dict[str, Any] = {"use_cache": False} if past is None else {self._decoder.cached_as: past}
         logits = self._decoder.model(input_ids=ids, attention_mask=mask, **kept).logits
         tokens = _log_probabilities(logits, ids)
-        # The tokens of each row after the common beginning; the token before the first of them predicts it.
+        # Add the tokens of each row after the common beginning. Each is predicted by the token before it.
         first = -log(self._vocabulary) if not head else 0.0
         skipped = max(0, head - 1) - begun
         return [first + sum(tokens[number][skipped : len(row) - 1]) for number, row in enumerate(rows)]
 
 
 def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
-    """Return whether a token of some text holds a word, a separator and the beginning of the ending.
+    """Return whether one token contains a word, a separator and the beginning of an ending.
 
-    If one token holds several cells, texts with other cells are split in another way throughout, and a model that has
-    read nothing finds those likelier whose cells the tokenizer has in one token.
+    If a token contains several cells, rows with other cells have more tokens. Then even a model that has read no table
+    prefers the cells that share a token.
     """
     begun = reader.decode(texts[0][len(reader.begin) : common_prefix_length(texts)])
     left = beginning[len(begun) :] if beginning.startswith(begun) else ""
@@ -104,7 +104,7 @@ def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
 
 
 def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:
-    """Return the log-probability of each token of each row but its first, in nats; NaN if the model's number is."""
+    """Return the log-probabilities of the tokens of each row after the first, in nats; NaN if the model returns NaN."""
     following = ids[:, 1:, None]
     found = []
     for row, own in zip(logits[:, :-1], following, strict=True):

@@ -1,7 +1,7 @@
-"""From a name or folder to a model in memory: no code of a repository or file is run, and an error is one line.
+"""Loading of a model by its name or folder. No code of a repository or file is run. Each error is one line.
 
-Weights are read from safetensors. If there are only transformers' older `pytorch_model.bin`, which are pickles, they
-are read by torch's `weights_only` reader, which knows tensors and plain containers and calls nothing else.
+Weights are read from safetensors. Older models have only `pytorch_model.bin`, which are pickles. These are read by
+torch's `weights_only` reader, which reads only tensors and plain containers and calls nothing.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ from tabcontam.errors import UsageError
 
 PACKAGES = ("torch", "transformers")
 INSTALL = 'pip install "tabcontam[hf]"'
-# All that determines the answers, and all that is fetched: no second copies of the weights.
+# All files that determine the answers. Only these are fetched, without second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
-# The only pickles that are fetched or read, and only without FILES' weights.
+# The only pickles that are fetched or read, and only if FILES has no weights.
 BIN = ("pytorch_model.bin", "pytorch_model-*.bin")
-SAFE_TORCH = "2.6"  # before it, the weights_only reader could be made to run code (CVE-2025-32434)
+SAFE_TORCH = "2.6"  # older weights_only readers could be made to run code (CVE-2025-32434)
 OTHERS = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SAFELY: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -33,7 +33,7 @@ REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class ModelWithTokenizer:
-    """A model with its tokenizer; `version` identifies both, their number format and device."""
+    """A model with its tokenizer. `version` identifies model, tokenizer, number format and device."""
 
     model: Any
     tokenizer: Any
@@ -47,27 +47,27 @@ class ModelWithTokenizer:
 
 
 def load(name: str, device: str = "") -> ModelWithTokenizer:
-    """Return the model `name`, on this device or on the fastest available one. Raises `UsageError`."""
+    """Return the model `name` on this device, by default on the fastest available one. Raises `UsageError`."""
     try:
         import torch
         import transformers
     except ImportError as error:
         raise UsageError(f"hf: needs torch and transformers ({error}); type: {INSTALL}") from error
-    transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
+    transformers.utils.logging.set_verbosity_error()  # its warnings concern code that the user does not see
     transformers.utils.logging.disable_progress_bar()
     spec = f"hf:{name}"
     folder = folder_of(name, "hf")
     safe = _check(folder, spec)
-    if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion, which compares by its numbers
+    if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion compares by numbers
         raise UsageError(f"{spec} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade")
     with report_loading_errors(spec):
         return _loaded(spec, folder, safe, device or _best_device())
 
 
 def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
-    """Return the folder of a model's files, fetched if it is on the hub; a `.bin` only if `pickled` allows it.
+    """Return the folder of a model's files. They are fetched if the model is on the hub, a `.bin` only if `pickled`.
 
-    Raises `UsageError`, which names the model as one of this provider.
+    Raises `UsageError`, which names the model as PROVIDER:NAME.
     """
     folder = folder_of(name, provider, pickled=pickled)
     _check(folder, f"{provider}:{name}")
@@ -75,7 +75,7 @@ def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
 
 
 def configuration(spec: str, folder: Path) -> Any:
-    """Return the configuration in a folder, of a model named PROVIDER:NAME. Raises `UsageError`."""
+    """Return the configuration in a folder. `spec` names the model in errors. Raises `UsageError`."""
     with report_loading_errors(spec):
         from transformers import AutoConfig
 
@@ -83,16 +83,16 @@ def configuration(spec: str, folder: Path) -> Any:
 
 
 def load_tokenizer(spec: str, folder: Path) -> Any:
-    """Return the tokenizer in a folder, of a model named PROVIDER:NAME. Raises `UsageError`."""
+    """Return the tokenizer in a folder. `spec` names the model in errors. Raises `UsageError`."""
     with report_loading_errors(spec):
         from transformers import AutoTokenizer
 
-        # Clean-up would take the space out of "is ?," and so out of the text that the answers are compared with.
+        # Clean-up would remove the space from "is ?,", and so change the text that answers are compared with.
         return AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **SAFELY)
 
 
 def weights_digest(folder: Path) -> str:
-    """Return the SHA-256 of the weights in a folder: of the file, or of the names and digests of several."""
+    """Return the SHA-256 of a folder's weights: of the single file, or of the names and digests of several files."""
     files = sorted(folder.glob("*.safetensors")) or _pickled(folder)
     digests = [digest_of(path) for path in files]
     if len(files) == 1:
@@ -103,10 +103,10 @@ def weights_digest(folder: Path) -> str:
 
 @contextmanager
 def report_loading_errors(spec: str) -> Iterator[None]:
-    """Turn errors while a model named PROVIDER:NAME loads into a `UsageError` of one line."""
+    """Convert errors while the model `spec` is loaded into a `UsageError` of one line."""
     try:
         yield
-    except ImportError as error:  # a tokenizer's or quantization's own library
+    except ImportError as error:  # a library that a tokenizer or quantization needs
         raise UsageError(f"{spec} needs another package: {_first_line(error)}") from error
     except UnpicklingError as error:
         raise UsageError(
@@ -122,7 +122,7 @@ def report_loading_errors(spec: str) -> Iterator[None]:
 
 
 def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: bool = True) -> Path:
-    """Return the folder itself, or the one that these files of the hub were fetched into."""
+    """Return the folder `name`, or the folder into which these files of the hub's model `name` were fetched."""
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -134,7 +134,7 @@ def folder_of(name: str, provider: str, files: Sequence[str] = FILES, pickled: b
 
 
 def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> Path:
-    """Return the folder of the hub's current files, or, without a network, of those fetched before."""
+    """Return the folder of the hub's current files; without a network, of the files fetched last."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
@@ -158,12 +158,12 @@ def _fetched(name: str, provider: str, files: Sequence[str], pickled: bool) -> P
             f"cannot reach the Hugging Face hub, and {name!r} was not fetched before and is not a folder "
             f"here; check the network, or type {provider}:FOLDER for a saved model"
         ) from error
-    except Exception as error:  # timeouts, proxies, full disks: what the hub's client lets through
+    except Exception as error:  # timeouts, proxies, full disks: other errors of the hub's client
         raise UsageError(f"cannot fetch {provider}:{name}: {_first_line(error)}") from error
 
 
 def _check(folder: Path, spec: str) -> bool:
-    """Return whether the weights are safetensors; else they are a `.bin`. Raises `UsageError` if there are none."""
+    """Return True if the weights are safetensors, False if they are a `.bin`. Raises `UsageError` if neither exists."""
     if not (folder / "config.json").is_file():
         raise UsageError(f"{spec} holds no config.json; name a model that transformers saved (save_pretrained)")
     if any(folder.glob("*.safetensors")):
@@ -193,14 +193,14 @@ def _loaded(spec: str, folder: Path, safe: bool, device: str) -> ModelWithTokeni
         folder, config=config, dtype="auto", use_safetensors=safe, weights_only=True, **placed, **SAFELY
     )
     model = model if placed else model.to(device)
-    # The same weights answer differently in another number format or on another device.
+    # The same weights give other answers in another number format or on another device.
     arithmetic = f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
     read = "" if safe else f" weights={_pickled(folder)[0].name}, of which torch's weights_only reader ran no code"
     return ModelWithTokenizer(model.eval(), tokenizer, f"{files_version(folder, safe)} {arithmetic}{read}", seq2seq)
 
 
 def _best_device() -> str:
-    """Return the fastest device there is."""
+    """Return the fastest available device."""
     import torch
 
     if torch.cuda.is_available():
@@ -209,7 +209,7 @@ def _best_device() -> str:
 
 
 def files_version(folder: Path, safe: bool = True) -> str:
-    """Return the hub's commit, the folder's name in its cache; else a digest of all that determines the answers."""
+    """Return the commit of files from the hub, else a digest of all files that determine the answers."""
     if commit := _commit(folder):
         return commit
     digest = hashlib.sha256()
@@ -234,12 +234,12 @@ def _first_line(error: Exception) -> str:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Return whether a smaller batch could help."""
+    """Return whether an error means that memory was not enough."""
     return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
 
 
 def release() -> None:
-    """Give back the memory of objects that nothing refers to any more."""
+    """Free the memory of objects that are no longer used."""
     import gc
 
     import torch

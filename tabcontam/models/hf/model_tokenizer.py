@@ -1,4 +1,4 @@
-"""A model's tokenizer: prompts to token ids, in its chat template or plain, and token ids to text."""
+"""A model's tokenizer: from prompts to token ids, with or without the chat template, and from token ids to text."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ OPENED = re.compile(r"<think(ing)?>\s*$")
 
 @dataclass(frozen=True)
 class PromptTokens:
-    """One prompt as token ids. `opened` means that it ends within a thinking block, which its answer then ends.
+    """A prompt as token ids. `opened` means that the prompt ends within a thinking block, which the answer closes.
 
-    `goes_on` returns whether an answer so far goes on without end.
+    `goes_on` returns whether an unfinished answer continues without end.
     """
 
     ids: tuple[int, ...]
@@ -28,21 +28,21 @@ class PromptTokens:
 
 
 class ModelTokenizer:
-    """A tokenizer with a lock: it cannot encode on one thread while it decodes on another."""
+    """A tokenizer with a lock, because it cannot encode and decode at the same time on two threads."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self._lock = Lock()
         self._reasons = "<think" in str(getattr(tokenizer, "chat_template", None) or "")
         tokens = (tokenizer.bos_token_id, tokenizer.eos_token_id)
-        self.begin: list[int] = [token for token in tokens if token is not None][:1]  # what a text can begin with
+        self.begin: list[int] = [token for token in tokens if token is not None][:1]  # before a text, if any
 
     def row(self, text: str, max_tokens: int, stop: Sequence[str]) -> PromptTokens:
         """Return a plain text as a row, with the special tokens that the tokenizer adds."""
         return PromptTokens(self._encode(text, special=True), max_tokens, tuple(filter(None, stop)))
 
     def chat_row(self, messages: Sequence[Message], max_tokens: int) -> PromptTokens:
-        """Return a conversation in the tokenizer's template, which writes the special tokens itself."""
+        """Return a conversation as a row, in the tokenizer's template, which includes the special tokens."""
         text = self._templated(messages)
         opened = bool(OPENED.search(text))
         return PromptTokens(
@@ -50,19 +50,19 @@ class ModelTokenizer:
         )
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of an answer's tokens. Clean-up would take the space out of `is ?,`."""
+        """Return the text of an answer's tokens. No clean-up: it would remove the space from `is ?,`."""
         with self._lock:
             text: str = self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
     def plain(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the tokens of several texts, without those that the tokenizer adds."""
+        """Return the tokens of each text, without special tokens."""
         with self._lock:
             read = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
         return [tuple(ids) for ids in read]
 
     def pieces(self, text: str) -> list[tuple[int, str]]:
-        """Return the tokens of a text, each with its stretch of the text; joined, these are the text."""
+        """Return the tokens of a text, each with its part of the text. Joined, these parts are the text."""
         with self._lock:
             fast = self._tokenizer.is_fast
             read = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=fast, verbose=False)
@@ -71,7 +71,7 @@ class ModelTokenizer:
             return [(token, self.decode([token])) for token in ids]
         pieces, begin = [], 0
         for number, (token, (_, end)) in enumerate(zip(ids, read["offset_mapping"], strict=True), start=1):
-            # Offsets may leave out spaces, and the tokens of one sign share theirs.
+            # Offsets may omit spaces, and all tokens of one character have the same offsets.
             end = len(text) if number == len(ids) else max(begin, end)
             pieces.append((token, text[begin:end]))
             begin = end
@@ -83,11 +83,11 @@ class ModelTokenizer:
         return tuple(ids)
 
     def _templated(self, messages: Sequence[Message]) -> str:
-        """Return the chat in the template; if that refuses or drops the system's text, the user's begins with it."""
+        """Return the chat in the template. If the template has no system role, the user's text begins with its text."""
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         try:
             text = self._applied(messages)
-        except Exception:  # a template raises what it likes
+        except Exception:  # a template may raise any error
             if not system:
                 raise
             text = ""

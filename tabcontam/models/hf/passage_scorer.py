@@ -1,4 +1,4 @@
-"""Scores of passages: each token's log-probability and the moments of all, from one forward pass per batch."""
+"""Scores of passages: the log-probability and the moments of each token, from one forward pass per batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
 from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 
-POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
+POSITIONS = 256  # positions whose log-probabilities over the vocabulary are in memory together
 NOT_NUMBERS = "the model's log-probabilities are not numbers"
-Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all tokens' at its place
+Moments = tuple[float, float, float]  # a token's log-probability; mean and deviation over all tokens at its place
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """A text to be scored: its token ids, after the special ones it begins with, and each own token's text."""
+    """A text to score: its token ids, after a special token if the tokenizer has one, and each token's text."""
 
     ids: tuple[int, ...]
     pieces: tuple[str, ...]
 
 
 class Scorer:
-    """The model of a decoder, which scores texts in batches of its own.
+    """A decoder's model that scores texts in separate batches.
 
-    Every text begins after the tokenizer's first special token; if there is none, the first token counts as uniform
-    over the vocabulary.
+    Every text follows the tokenizer's first special token. Without such a token, the first token of the text counts as
+    uniform over the vocabulary.
     """
 
     def __init__(self, decoder: Decoder, batch_size: int) -> None:
@@ -39,7 +39,7 @@ class Scorer:
         self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
 
     async def score(self, text: str) -> Scores:
-        """Return the scores of a text, computed with others that wait; `failed` if the text is beyond the context."""
+        """Return the scores of a text, computed in a batch; `FAILED` if it is longer than the context."""
         pieces = self._text.pieces(text)
         ids = (*self._text.begin, *(token for token, _ in pieces))
         if self._context and len(ids) > self._context:
@@ -50,7 +50,7 @@ class Scorer:
         import torch
 
         longest = max(len(row.ids) for row in rows)
-        # A token attends only to those before it, so that padding goes last.
+        # A token depends only on the tokens before it, so the padding is at the end.
         padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
         mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]
         with torch.inference_mode():
@@ -60,12 +60,12 @@ class Scorer:
         first = [] if self._text.begin else [(-log(size), -log(size), 0.0)]
         return [_tokens(row, [*first, *(next(found) for _ in row.ids[1:])]) for row in rows]
 
-    # cached: on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
-    # fewest: positions, however large the vocabulary is
+    # cached: the most numbers at a time on a processor: more exceed its cache and take several times as long
+    # fewest: the fewest positions at a time, for any size of the vocabulary
     def _moments(
         self, logits: Any, rows: Sequence[Sequence[int]], *, cached: int = 2**19, fewest: int = 8
     ) -> list[Moments]:
-        """Return the moments of each token but a row's first, row after row."""
+        """Return the moments of all tokens but the first of each row, in the order of the rows."""
         import torch
 
         size = logits.shape[1]
@@ -76,7 +76,7 @@ class Scorer:
         found: list[Moments] = []
         for first in range(0, len(places), step):
             part = slice(first, first + step)
-            # Logits below the greatest: their mean is near 0, so that its square takes no digits off.
+            # Scores relative to the greatest logit: their mean is near 0, so its square loses no digits.
             scores = flat[self._tensor(places[part])].float()
             scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST_LOG_PROBABILITY)
             own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
@@ -90,12 +90,12 @@ class Scorer:
         return found
 
     def _cost(self, rows: Sequence[TokenizedText]) -> float:
-        """Return the tokens computed per token of a text: padding and the pass itself add to them.
+        """Return the work of a batch per token of its texts. Padding and the pass itself add to it.
 
-        A batch that would give too many numbers at a time costs more than anything else; a text alone has to be taken.
+        The cost is infinite for several texts with too many numbers in one pass. A single text is always allowed.
         """
-        tokens_of_a_pass = 400  # tokens that are computed in the time that a pass takes besides
-        logits = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
+        tokens_of_a_pass = 400  # tokens that take as long as the fixed part of a pass
+        logits = 2**29  # the most numbers of a pass: with more than two gigabytes a system may end the process
         longest = max(len(row.ids) for row in rows)
         if len(rows) > 1 and len(rows) * longest * self._vocabulary > logits:
             return inf
@@ -103,7 +103,7 @@ class Scorer:
 
 
 def beyond(tokens: int, context: int) -> str:
-    """Return the message for a text that is longer than the model takes."""
+    """Return the message for a text of more tokens than the model's context."""
     return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
 
 

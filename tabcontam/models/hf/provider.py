@@ -1,6 +1,6 @@
 """`hf:` an LLM on this machine, through transformers: a name on the Hugging Face hub, or a folder.
 
-Causal and sequence-to-sequence models alike. No code from a repository or from its weights is ever run.
+The model is causal or sequence-to-sequence. No code from a repository or its weights is run.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from tabcontam.models.provider_record import Offer, Provider
 
 
 class HFModel(SavedModel):
-    """The LLM of this name on the hub, or in this folder: in this process, loaded by `connect`.
+    """The LLM `name` of the hub, or in the folder `name`. `connect` loads it into this process.
 
     Raises `UsageError` for an unknown form or a batch size below 1.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
-    configuration and tokenizer; with the number format and device, which answers depend on too.
+    configuration and tokenizer; followed by the number format and the device, because answers depend on them.
     """
 
     provider = "hf"
@@ -40,24 +40,24 @@ class HFModel(SavedModel):
         self.capabilities = frozenset(
             {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.MOMENTS, Capability.INSTRUCTIONS}
         )
-        self.connections = 2 * batch_size  # a batch is chosen among as many again
+        self.connections = 2 * batch_size  # a batch is chosen among twice as many requests
         self._batch_size = batch_size
         self._decoder: Decoder | None = None
         self._scorer: Scorer | None = None
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The function that makes this model in another process."""
+        """The function that creates this model in another process."""
         return partial(HFModel, self._place, form=self._wanted, batch_size=self._batch_size, spec=self.spec)
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line if that cannot work."""
+        """Load the model. Raises `UsageError` with one line if loading fails."""
         if self._decoder is not None:
             return
         self.check_at_hand()
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
-            # A text would need another one that it answers.
+            # Such a model scores a text only as the answer to another text.
             self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}
@@ -67,7 +67,7 @@ class HFModel(SavedModel):
         self._scorer = Scorer(self._decoder, self._batch_size)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer greedily, in a batch with the other requests that wait."""
+        """Return the greedy answer, computed in a batch with other waiting requests."""
         decoder = self._decoder
         if decoder is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was connected")
@@ -80,7 +80,7 @@ class HFModel(SavedModel):
             return Reply("", ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return a passage's tokens, their log-probabilities and moments, in a batch with the others that wait."""
+        """Return the tokens of a passage with their log-probabilities and moments, computed in a batch with others."""
         scorer, text = self._scorer, request.passage.text
         if scorer is None or Capability.SCORE not in self.capabilities:
             return Scores((), ReplyState.FAILED, self._unscored())
@@ -92,7 +92,7 @@ class HFModel(SavedModel):
             return Scores((), ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return how likely each ending of a text is; the common beginning is computed once."""
+        """Return how likely each ending of a text is. The common beginning is computed once."""
         decoder = self._decoder
         if decoder is None or Capability.SCORE not in self.capabilities:
             return Likelihoods((), ReplyState.FAILED, self._unscored())
@@ -102,7 +102,7 @@ class HFModel(SavedModel):
             return Likelihoods((), ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def close(self) -> None:
-        """End the batch under way and give back the memory."""
+        """End the current batch and free the memory."""
         decoder, self._decoder = self._decoder, None
         scorer, self._scorer = self._scorer, None
         if decoder is not None and scorer is not None:
@@ -114,7 +114,7 @@ class HFModel(SavedModel):
             release()
 
     def _unscored(self) -> str:
-        """Return why it scores no text."""
+        """Return the reason why the model scores no text."""
         seq2seq = "is a sequence-to-sequence model, which scores no text"
         return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
 

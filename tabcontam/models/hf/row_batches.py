@@ -1,4 +1,4 @@
-"""Batches of waiting requests: prompts that begin alike go together, and short ones with short ones."""
+"""Batches of waiting requests: prompts with a common beginning go together, and prompts of similar length."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
@@ -14,7 +14,7 @@ class TokenSequence(Protocol):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The tokens."""
+        """The token ids."""
         ...
 
 
@@ -29,10 +29,10 @@ class _QueuedRow(Generic[Row, Got]):
 
 
 class Batcher(Generic[Row, Got]):
-    """A queue before a function that answers several rows at once, on a thread that computes for this model alone.
+    """A queue for a function that answers several rows at once, on a thread for this model only.
 
-    `cost` is the work of a batch for each token that is asked about; among all batches that hold the row that has
-    waited longest, the cheapest is answered next. Rows of different `bands` are never in one batch.
+    `cost` is the work of a batch per prompt token. The next batch is the cheapest one that contains the row that has
+    waited longest. All rows of a batch have the same `band`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Batcher(Generic[Row, Got]):
         self._worker: asyncio.Task[None] | None = None
 
     async def ask(self, row: Row) -> Got:
-        """Return the reply to a row. Raises what the batch raised."""
+        """Return the reply to a row. Raises any error of its batch."""
         reply: asyncio.Future[Got] = asyncio.get_running_loop().create_future()
         self._waiting.append(_QueuedRow(row, reply))
         if self._worker is None or self._worker.done():
@@ -60,7 +60,7 @@ class Batcher(Generic[Row, Got]):
         return await reply
 
     async def close(self) -> None:
-        """Wait for the batch under way; the rows that wait after it are not asked."""
+        """Wait for the current batch. Rows that still wait are not answered."""
         for waiting in self._waiting:
             waiting.reply.cancel()
         if self._worker is not None and not self._worker.done():
@@ -74,16 +74,16 @@ class Batcher(Generic[Row, Got]):
                 await self._answered(batch)
 
     async def _gathered(self) -> None:
-        """Wait while more requests come in, until there is a batch of them."""
-        quiet = 0.002  # seconds without a new request, after which a batch that is not full starts
+        """Wait until a full batch of requests waits, or no more requests come."""
+        quiet = 0.002  # seconds without a new request until a smaller batch starts
         seen = -1
         while seen < len(self._waiting) < self._size:
             seen = len(self._waiting)
             await asyncio.sleep(quiet)
 
     def _next(self) -> list[_QueuedRow[Row, Got]]:
-        """Return the batch that holds the row that has waited longest."""
-        self._waiting = [waiting for waiting in self._waiting if not waiting.reply.done()]  # some were given up
+        """Return the next batch, which contains the row that has waited longest."""
+        self._waiting = [waiting for waiting in self._waiting if not waiting.reply.done()]  # some were cancelled
         if not self._waiting:
             return []
         oldest = self._waiting[0]
@@ -92,16 +92,16 @@ class Batcher(Generic[Row, Got]):
         self._waiting = [waiting for waiting in self._waiting if waiting not in batch]
         return batch
 
-    # start: tokens by which prompts that begin alike are found
+    # start: tokens; prompts that share so many have a common beginning
     def _cheapest(
         self, oldest: _QueuedRow[Row, Got], alike: Sequence[_QueuedRow[Row, Got]], *, start: int = 32
     ) -> list[_QueuedRow[Row, Got]]:
-        """Return the cheapest batch of the oldest and the nearest in length, of all or of those that begin alike."""
+        """Return the cheapest batch of `oldest` and rows of similar length, with or without the same beginning."""
 
         def distance(waiting: _QueuedRow[Row, Got]) -> int:
             return abs(len(waiting.row.ids) - len(oldest.row.ids))
 
-        nearest = sorted(alike, key=distance)[: self._size]  # stable: the oldest first
+        nearest = sorted(alike, key=distance)[: self._size]  # a stable sort: `oldest` is first
         similar = [waiting for waiting in alike if waiting.row.ids[:start] == oldest.row.ids[:start]]
         similar = sorted(similar, key=distance)[: self._size]
         choices = [group[:count] for group in (nearest, similar) for count in range(1, len(group) + 1)]
@@ -122,10 +122,10 @@ class Batcher(Generic[Row, Got]):
 
 
 class BatchSplitter(Generic[Row, Got]):
-    """A function that answers several rows at once, and fewer at a time if memory does not hold them all.
+    """A function that answers several rows at once, or fewer at a time if memory is not enough.
 
-    `too_large` returns the result for a row that memory does not hold even alone. At most `most` rows are answered at a
-    time; 0 sets no limit until one is found.
+    `too_large` returns the result for a row that alone needs too much memory. At most `most` rows are answered at once;
+    0 means no limit until memory is not enough.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class BatchSplitter(Generic[Row, Got]):
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error):
                 raise
-        release()  # only here: the exception, and with it the tensors of its frames, is gone
+        release()  # after the exception, which refers to the tensors of its frames
         if len(rows) == 1:
             return [self._too_large(rows[0])]
         self._most = len(rows) // 2

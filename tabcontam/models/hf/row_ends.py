@@ -1,4 +1,4 @@
-"""The end of each row of a batch: at its own limit, a stop string or an end token, or if it goes on without end."""
+"""The end of each row of a batch: its limit, a stop string, an end token, or an answer that continues without end."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from tabcontam.models.hf.model_tokenizer import PromptTokens
 from tabcontam.reading.wrapping import THOUGHT_END, THOUGHT_START
 
-TAG = 16  # tokens that </thinking> may take
+TAG = 16  # the most tokens of </thinking>
 
 
 class RowEnds:
-    """A stopping criterion of transformers that ends each row on its own and stores its length.
+    """A stopping criterion of transformers that ends each row separately and stores its length.
 
-    `start` is where answers begin in the ids of a call; `allowances` are tokens for thinking, by row. `live` are the
-    rows of a call. If `leaving` is true, all of them stop once half have ended; `leave` then parts them.
+    `start` is the index in a call's ids at which answers begin, and `allowances` the tokens for thinking of each row.
+    `live` are the rows of the current call. If `leaving`, the call stops once half of its rows have ended; `leave`
+    removes them.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class RowEnds:
         self._stopping = stopping
         self._done = [False] * len(rows)
         self._answer_from: list[int | None] = [None] * len(rows)  # where thinking has ended
-        # Every byte of a stop string may be a token, and its first token may begin before it.
+        # Every byte of a stop string may be a token, and its first token may begin with earlier text.
         self._tails = [max((len(mark.encode()) for mark in row.stop), default=0) + 4 for row in rows]
 
     def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
@@ -56,19 +57,19 @@ class RowEnds:
 
     @property
     def remaining(self) -> int:
-        """The number of further tokens that the longest answer may take."""
+        """The most tokens that any unfinished answer may still have."""
         most = [self._rows[number].max_tokens + self._allowances[number] - self.lengths[number] for number in self.live]
         return max(most)
 
     def leave(self) -> list[int]:
-        """Drop the rows that have ended; return the places of the others among the live ones."""
+        """Remove the rows that have ended from `live`. Return the former places there of the remaining rows."""
         places = [place for place, number in enumerate(self.live) if not self._done[number]]
         self.live = [self.live[place] for place in places]
         return places
 
     def ended(self, number: int, ids: Sequence[int]) -> bool:
-        """Return whether a row ends with the last of these tokens of its answer; called for each token in turn."""
-        often = 8  # tokens between two looks at whether an answer goes on without end
+        """Return whether a row ends with the last of these answer tokens. It must be called after every token."""
+        often = 8  # tokens between two checks of whether an answer continues without end
         row = self._rows[number]
         if ids[-1] in self._ends:
             return True
@@ -79,7 +80,7 @@ class RowEnds:
         return self._at_limit(number, row, ids) or (len(ids) % often == 0 and self._goes_on(number, row, ids))
 
     def _goes_on(self, number: int, row: PromptTokens, ids: Sequence[int]) -> bool:
-        """Return whether the answer after the thinking goes on without end."""
+        """Return whether the answer after the thinking continues without end."""
         begin = self._answer_from[number]
         if row.goes_on is None or (begin is None and self._thinks(row, ids)):
             return False
@@ -95,7 +96,7 @@ class RowEnds:
         return self._answer_from[number] is not None or not self._thinks(row, ids)
 
     def _note_thought(self, number: int, ids: Sequence[int]) -> None:
-        """Note where thinking has ended, with the blanks after it, which are no part of the answer either."""
+        """Note where thinking has ended. Blanks after it do not belong to the answer either."""
         begin = self._answer_from[number]
         if begin is None:
             ended = bool(THOUGHT_END.search(self._decode(ids[-TAG:])))

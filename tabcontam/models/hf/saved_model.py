@@ -1,4 +1,4 @@
-"""The base of models whose files are in a folder or on the Hugging Face hub, loaded on this machine by any engine."""
+"""The base of models whose files are in a folder or on the Hugging Face hub, and which this machine computes."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,10 +21,10 @@ SMALLEST = ("config.json",)  # the file that every model has
 
 
 class SavedModel(Model):
-    """The LLM of this name on the hub, or in this folder: all that does not depend on how it is computed.
+    """The LLM `name` of the hub, or in the folder `name`, without the parts that depend on the engine.
 
-    `form` is "auto" (chat if the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it, if
-    not by provider and name. Raises `UsageError` for an unknown form.
+    `form` is "auto" (chat if the tokenizer has a template), "chat" or "completion"; `spec` is the user's name for it,
+    by default PROVIDER:NAME. Raises `UsageError` for an unknown form.
     """
 
     provider: ClassVar[str]
@@ -37,46 +37,46 @@ class SavedModel(Model):
         self.spec = spec or f"{self.provider}:{name}"
         self._name = name
         self._wanted = form
-        # The form that the user asked for, until the model's files show which it has.
+        # The form that the user asked for. `_take_form` replaces it when the model's files are known.
         self.form = PromptForm.COMPLETION if form == "completion" else PromptForm.CHAT
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key of its replies. A folder goes by its own name wherever it is: its version identifies its contents."""
+        """The key of stored replies, with a folder's own name. The version, not the path, identifies its content."""
         folder = Path(self._name).expanduser()
         name = folder.resolve().name if folder.is_dir() else self._name
         return {"provider": self.provider, "address": "", "model": name}
 
     @property
     def elsewhere(self) -> Callable[[], Model]:
-        """The function that makes this model in another process."""
+        """The function that creates this model in another process."""
         return partial(type(self), self._place, form=self._wanted, spec=self.spec)
 
     @property
     def _place(self) -> str:
-        """The name by which every process on this machine finds it: for a folder its absolute path."""
+        """The name by which each process here finds the model: a folder's absolute path, or a name on the hub."""
         folder = Path(self._name).expanduser()
         return str(folder.resolve()) if folder.is_dir() else self._name
 
     async def look(self) -> None:
-        """Check that its files are here, or on the hub. Raises `UsageError` if they are at neither."""
+        """Check that the model's files are on this machine or on the hub. Raises `UsageError`."""
         from tabcontam.models.hf.loading import folder_of
 
         await asyncio.to_thread(folder_of, self._name, self.provider, SMALLEST)
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a card that cannot be trusted."""
+        """Raise `UsageError` if the folder has an exposure card that cannot be trusted."""
         if isinstance(self._card, UsageError):
             raise self._card
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """Return the copies in the folder's card, written by `tabcontam expose`; None without a card to trust."""
+        """Return how many copies of a row the model has read, by its exposure card; None without a valid card."""
         card = self._card
         return None if card is None or isinstance(card, UsageError) else card.copies(table, row)
 
     @cached_property
     def _card(self) -> "ExposureCard | UsageError | None":
-        """The card of the tables it has read, if `tabcontam expose` made it, or why the card cannot be trusted."""
+        """The card of `tabcontam expose` in the model's folder; the error if it is not valid; None without a card."""
         folder = Path(self._name).expanduser()
         if not folder.is_dir():  # a card from elsewhere cannot be trusted
             return None
@@ -88,7 +88,7 @@ class SavedModel(Model):
             return error
 
     def _take_form(self, chat: bool, seq2seq: bool = False) -> None:
-        """Take the form that its files allow. Raises `UsageError` if the user asked for another."""
+        """Set the form that the model's files allow. Raises `UsageError` if the user asked for another form."""
         if self._wanted == "chat" and not chat:
             raise UsageError(f"{self.spec} has no chat template; choose the form auto or completion")
         if self._wanted == "auto":
@@ -98,10 +98,10 @@ class SavedModel(Model):
     def _fitting_row(
         self, text: ModelTokenizer, request: ModelRequest, context: int, room_of: Callable[[PromptTokens], int]
     ) -> PromptTokens | Reply:
-        """Return a prompt as token ids, with at most as many for the answer as there is room, or why there is none."""
+        """Return a prompt as token ids, with an answer limit that fits in the context, or a reply with an error."""
         try:
             row = self._row(text, request)
-        except Exception as error:  # a template or tokenizer of any make
+        except Exception as error:  # a template or tokenizer may raise any error
             return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
         if (room := room_of(row)) >= 1:
             return replace(row, max_tokens=min(row.max_tokens, room))

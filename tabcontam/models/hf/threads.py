@@ -1,27 +1,27 @@
-"""The number of threads on this machine's processors that compute a model."""
+"""The number of threads that compute a model on this machine's processors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SMALL = 50_000_000  # parameters of a model whose parts are too small to be shared out
+SMALL = 50_000_000  # parameters; computations of smaller models are too short for several threads
 
 
 def settle_threads(model: Any) -> None:
-    """Have the calling thread compute a small model alone, if processors compute it.
+    """Make torch use one thread for a small model on processors, when this thread computes it.
 
-    Several threads wait for each other after each of its small parts, and if other work keeps one of them from its
-    processor all wait for that one: two threads were measured fifteen times as slow as one.
+    Several threads would wait for each other after each small computation. If other work delays one thread, all wait
+    for it: two threads were measured to be fifteen times as slow as one.
     """
     import torch
 
     if model.device.type == "cpu" and _small(model):
-        torch.set_num_threads(1)  # of this thread alone: others keep theirs
+        torch.set_num_threads(1)  # for this thread only
 
 
 @contextmanager
 def fitting_threads(model: Any) -> Iterator[None]:
-    """Compute a small model in one thread within the context, and any other in as many as before."""
+    """Compute a small model in one thread within the context. Other models keep their number of threads."""
     import torch
 
     before = torch.get_num_threads()

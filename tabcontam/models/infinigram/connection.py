@@ -1,4 +1,4 @@
-"""Requests to a server of the infini-gram protocol: each is a POST of JSON, sent once, whose reply is JSON."""
+"""Requests to a server of the infini-gram protocol. Each is a POST of JSON, sent once, and the reply is JSON."""
 
 import json
 from collections.abc import Mapping
@@ -11,30 +11,30 @@ from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem
 
 AS_JSON = {"Content-Type": "application/json"}
-SECONDS = 60.0  # seconds without a byte
+SECONDS = 60.0  # the longest time without a new byte
 CONNECT_SECONDS = 10.0
-NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # httpx's names
+NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # names of httpx's errors
 
 
 class Connection:
-    """The connections to one address. No key goes over them, and a redirect is not followed."""
+    """The connections to one address. They send no key and follow no redirect."""
 
     def __init__(self, url: str, local: bool, connections: int) -> None:
         from openai import DefaultAsyncHttpxClient
 
         httpx = self._httpx = httpx_of(DefaultAsyncHttpxClient)
         self._url = url
-        # Waiting for a free connection is no failure, however long the queue.
+        # Requests may wait for a free connection for any time.
         self._client = bounded(httpx.AsyncClient)(
             limits=httpx.Limits(max_connections=connections, max_keepalive_connections=connections),
             timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None),
             follow_redirects=False,
-            trust_env=not local,  # no proxy stands between this machine and itself
-            # Loading the certificates is slow, and without https no server shows one.
+            trust_env=not local,  # no proxy for this machine's own address
+            # Loading the certificates is slow, and only https needs them.
             verify=True if url.lower().startswith("https:") else SSLContext(PROTOCOL_TLS_CLIENT),
         )
 
-    # most_bytes: of a reply: half a million pointers are 7 MB
+    # most_bytes: bytes of a reply: half a million pointers are 7 MB
     async def post(self, body: Mapping[str, Any], *, most_bytes: int = 64 << 20) -> dict[str, Any]:
         """Return the reply to one request. Raises `NoAnswer` with the server's message, or `TransientError`."""
         content = json.dumps(body).encode()
@@ -63,7 +63,7 @@ class Connection:
 
 
 def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON object of a reply; an error in it counts whatever the status."""
+    """Return the JSON object of a reply. An error in it counts, whatever the HTTP status is."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Errors of a server of the infini-gram protocol, sorted by the scope that each concerns.
+"""Errors of a server of the infini-gram protocol, by their scope.
 
-The server sends `{"error": TEXT}`: with status 400 for an index or a kind of query that it does not have, with 500 for
-a failure inside it, and with 200 for a query that it rejects (such as a text that is too long). A gateway in front of
-the public server answers 403 or 429 to clients that ask too fast.
+The server sends `{"error": TEXT}`. The status is 400 for an unknown index or kind of query, 500 for a failure of the
+server, and 200 for a rejected query (such as a text that is too long). A gateway in front of the public server answers
+403 or 429 to clients that send too many requests.
 """
 
 import re
@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from tabcontam.models.openai.errors import PASSING, Problem
 
-TOO_QUICK = (403, 429, 503, 529)  # fewer requests at a time would help
+TOO_QUICK = (403, 429, 503, 529)  # statuses at which fewer simultaneous requests help
 NO_INDEX = re.compile(
     r"invalid index|(unknown|no such) index|\bindex\b.{0,120}\b(not found|does not exist)", re.IGNORECASE
 )
@@ -21,15 +21,15 @@ LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many reque
 class ErrorScope(Enum):
     """The scope of an error."""
 
-    PASSING = auto()  # it may be gone the next time
-    INDEX = auto()  # there is no index of this name
-    PROTOCOL = auto()  # this is no server of the protocol, or an earlier one
-    DOOR = auto()  # it accepts no request without a key
-    REQUEST = auto()  # this request alone
+    PASSING = auto()  # the error may pass
+    INDEX = auto()  # the server has no index of this name
+    PROTOCOL = auto()  # the server speaks another protocol, or an older one
+    DOOR = auto()  # the server needs a key
+    REQUEST = auto()  # only this request fails
 
 
 def error_scope(problem: Problem) -> ErrorScope:
-    """Return the scope of an error. An error that no rule matches concerns its request alone."""
+    """Return the scope of an error. An error that no rule matches concerns only its request."""
     status, text = problem.status, problem.message
     if NO_INDEX.search(text):
         return ErrorScope.INDEX

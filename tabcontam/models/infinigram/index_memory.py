@@ -1,4 +1,4 @@
-"""A memory of facts about an index: how its tokenizer writes texts, and where common values stand in it."""
+"""A memory of facts about an index: the tokens of texts, and the places of frequent clauses."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,24 +8,24 @@ from tabcontam.models.infinigram.replies import Ids, TokenPlaces, places_in, tok
 from tabcontam.models.infinigram.search_terms import CLAUSES, TERMS
 from tabcontam.models.thresholds import MOST_LISTED_PLACES
 
-AT_ONCE = CLAUSES * TERMS // 2  # texts of a query, each in two terms
+AT_ONCE = CLAUSES * TERMS // 2  # texts in one query, with two terms for each text
 
 Clause = tuple[Ids, ...]
 
 
 @dataclass
 class IndexMemory:
-    """The tokens of texts and the places of clauses. A text is asked for once; so is a clause while it is held."""
+    """The known tokens of texts and places of clauses. Each is requested once, but old places are dropped."""
 
     index: str
     tokens: dict[str, Clause] = field(default_factory=dict)
     places: dict[Clause, TokenPlaces] = field(default_factory=dict)
 
     async def learn(self, texts: Iterable[str], send: Send) -> None:
-        """Ask for the tokens of unknown texts, many at a time; a server reports the tokens of every query.
+        """Request the tokens of unknown texts, many at a time. The server returns the tokens of every query.
 
-        Each text stands in the query twice: as it is, which the server reads as if a blank came before it, and after a
-        line break, where it is tokenised as after a comma, a quote or a tab.
+        Each text is in the query twice: once alone, where it is tokenised as after a blank, and once after a line
+        break, where it is tokenised as after a comma, a quote or a tab.
         """
         wanted = [text for text in dict.fromkeys(texts) if text and text not in self.tokens]
         while wanted:
@@ -37,9 +37,9 @@ class IndexMemory:
             self.tokens |= tokens_in(await send(body), part)
 
     def terms(self, texts: Sequence[str]) -> Clause:
-        """Return the tokens of texts, each after a blank and after any other sign.
+        """Return the tokens of each text, after a blank and after any other sign.
 
-        A term that begins with another one is left out, since it is found with that one.
+        A term that begins with an earlier term is left out, because the earlier term finds it, too.
         """
         kept: list[Ids] = []
         for one in (way for text in texts for way in self.tokens.get(text, ())):
@@ -47,9 +47,9 @@ class IndexMemory:
                 kept.append(one)
         return tuple(kept)
 
-    # kept: lists of places that are held
+    # kept: the most lists of places in memory
     async def listed(self, clause: Clause, send: Send, *, kept: int = 64) -> TokenPlaces:
-        """Return the places of any term of a clause: all of them, or a sample."""
+        """Return the places of any term of a clause: all places, or a sample if there are too many."""
         if clause not in self.places:
             found = await self.find((clause,), 1, MOST_LISTED_PLACES, send)
             while len(self.places) >= kept:
@@ -58,7 +58,7 @@ class IndexMemory:
         return self.places[clause]
 
     async def find(self, clauses: Sequence[Clause], apart: int, frequency: int, send: Send) -> TokenPlaces:
-        """Return where all clauses match, each at most `apart` tokens on, among `frequency` places of each."""
+        """Return where all clauses match within `apart` tokens, among at most `frequency` places of each."""
         body = {
             "index": self.index,
             "query_type": "find_cnf",
@@ -69,9 +69,9 @@ class IndexMemory:
         return places_in(await send(body))
 
 
-# longest_query: characters, each of which may be a token; a query takes 500
+# longest_query: characters; each may be a token, and a query may have 500 tokens
 def _first(texts: Sequence[str], *, longest_query: int = 450) -> Sequence[str]:
-    """Return as many of the texts as one query takes, at least one."""
+    """Return the first texts, as many as fit in one query, at least one."""
     length = 0
     for place, text in enumerate(texts[:AT_ONCE]):
         length += 2 * len(text) + len(" OR  AND ")

@@ -1,7 +1,7 @@
-"""One lookup as requests: the search, the choice of places to read, and the matches in the text there.
+"""The requests for one lookup: they search for places, read the text there, and find the matches in it.
 
-A row is searched for by the values next to the compared one, in any order. The compared value is no part of any query,
-so that its alternatives are treated alike. The server finds where a row may be; the text of the documents decides
+A row is searched for by the values next to the compared value, in any order. The compared value itself is in no query,
+so all its alternatives are treated equally. The server finds where a row may be. The text of the documents decides
 whether it is there.
 """
 
@@ -26,11 +26,11 @@ from tabcontam.models.thresholds import (
     TOKENS_AROUND_TEXT,
 )
 
-CLOSER = (4, 20)  # tokens between two values as files have them, and with names before them
+CLOSER = (4, 20)  # tokens between two values in files, without and with names before them
 
 
 class LookupRequests:
-    """The work on one lookup, whose requests go through `send`."""
+    """The requests for one lookup, which `send` sends."""
 
     def __init__(self, lookup: Lookup, memory: IndexMemory, send: Send) -> None:
         self._lookup, self._memory, self._send = lookup, memory, send
@@ -41,11 +41,11 @@ class LookupRequests:
         self._sampled = self._left = False
 
     async def matches(self) -> Matches:
-        """Return the matches. Raises as `send` does, and ValueError for an invalid reply."""
+        """Return the matches. Raises the errors of `send`, and ValueError for an invalid reply."""
         return await (self._row() if self._lookup.by is LookupMode.CELLS else self._texts())
 
     async def _row(self) -> Matches:
-        """Search for a row by its rarest values in any order; if these are too common, also as files write it."""
+        """Search for a row by its rarest values in any order; if they are too frequent, also by halves of the row."""
         parts = clauses(rarest(self._lookup.context), self._lookup.lacking)
         if not parts:
             return Matches((), 0, ReplyState.FAILED, "too few of the row's other values can be searched for")
@@ -53,7 +53,7 @@ class LookupRequests:
         reach = min(MOST_ROW_TOKENS, MOST_TOKENS_BETWEEN_VALUES * len(self._lookup.context) + self._length)
         lists = await self._lists(parts, reach)
         whole = join_places(lists, reach)
-        for between in CLOSER if whole.count > self._most else ():  # the closest values are read first
+        for between in CLOSER if whole.count > self._most else ():  # places with the closest values are read first
             await self._read(join_places(lists, between * len(self._lookup.context) + self._length), reach)
         await self._read(whole, reach)
         self._sampled = not lists
@@ -65,9 +65,9 @@ class LookupRequests:
         return self._answer()
 
     async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[TokenPlaces]:
-        """Return the places of a word of each clause whose places are all returned.
+        """Return a list of places for each clause for which the server returns all places.
 
-        There are as many lists as it takes to leave few places for the row.
+        The lists end as soon as few places for the row are left.
         """
         lists = list[TokenPlaces]()
         for part in parts:
@@ -82,7 +82,7 @@ class LookupRequests:
         return self._memory.terms(spellings(word))[:TERMS]
 
     async def _as_files_have_it(self) -> None:
-        """Read where a half of the row stands with commas, tabs or blanks between its values."""
+        """Read the places of half of the row, with commas, tabs or blanks between its values."""
         texts = halves(self._lookup.context)
         self._reader.left = self._most
         await self._memory.learn(texts, self._send)
@@ -93,7 +93,7 @@ class LookupRequests:
             )
 
     async def _together(self, parts: Sequence[Sequence[str]]) -> None:
-        """Read what the server finds of values that stand together, from samples of their places."""
+        """Read places where values are near each other, which the server finds among samples of the values' places."""
         apart = min(MOST_TOKENS_BETWEEN_CLAUSES, MOST_TOKENS_BETWEEN_VALUES * len(self._lookup.context) + self._length)
         in_turns = [chain.from_iterable(zip_longest(*map(self._terms, part))) for part in parts]
         terms = [tuple(one for one in turn if one)[:TERMS] for turn in in_turns]
@@ -101,7 +101,7 @@ class LookupRequests:
         await self._read(await self._memory.find(terms, apart, MOST_SEARCHED_PLACES, self._send), len(terms) * apart)
 
     async def _texts(self) -> Matches:
-        """Search for texts, each as it stands and, if case is ignored, in lower case."""
+        """Search for texts, each as it is. If case is ignored, also search for it in lower case."""
         ways = [way for text in self._lookup.texts for way in self._ways(term(text))]
         await self._memory.learn(ways, self._send)
         found = _each(self._memory.terms(ways))
@@ -120,11 +120,11 @@ class LookupRequests:
 
     @property
     def _length(self) -> int:
-        """The most tokens that the row's values can have."""
+        """The length of the row's values in characters, which is the most tokens that they can have."""
         return sum(map(len, self._lookup.context))
 
     async def _read(self, places: TokenPlaces, reach: int) -> None:
-        """Read the text around the places, and note which texts stand there."""
+        """Read the text around the places. Note the texts of the lookup that it contains."""
         async for excerpt in self._reader.read(tuple(places), reach):
             for match in found_in(self._lookup, excerpt):
                 self._holding[match.text].add(excerpt.document)
@@ -143,7 +143,7 @@ class LookupRequests:
 
     @property
     def _part(self) -> str:
-        """The reason why there may be more documents than were found; empty if there are none."""
+        """The reason why more documents may match than were found; empty if there is none."""
         if self._sampled:
             return "the text is so common that the index searched only a sample of its places"
         if self._left:
@@ -152,14 +152,14 @@ class LookupRequests:
 
 
 def _each(terms: Clause) -> list[Clause]:
-    """Return the terms in as many clauses as it takes, each for one query."""
+    """Return the terms split into clauses, one for each query."""
     return [terms[place : place + TERMS] for place in range(0, len(terms), TERMS)]
 
 
 def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
-    """Return a match for each text of the lookup that stands in the stretch, at its first place.
+    """Return a match for the first place of each text of the lookup that the stretch contains.
 
-    A place at an edge does not count if the document continues there: a better place may lie beyond the edge.
+    A place at an edge does not count if the document continues there, because a better place may follow.
     """
     text, first = excerpt.text.encode("utf-8", "replace"), dict[int, TextSpan]()
     for place in places_in(text, lookup):
@@ -169,9 +169,9 @@ def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
     return [_match(excerpt.name, text, place) for place in first.values()]
 
 
-# around: characters of a quote on either side
+# around: characters of a quotation on either side of the match
 def _match(name: str, text: bytes, place: TextSpan, *, around: int = 80) -> Match:
-    """Return a match that quotes a place. Its offset is unknown, since no reply states where the stretch begins."""
+    """Return a match with a quotation. Its offset is unknown, because no reply states where the stretch begins."""
     before, found, after = (
         part.decode("utf-8", "replace")
         for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])

@@ -1,8 +1,7 @@
-"""Places of one value that lie near places of others, computed here because the server drops some of them.
+"""Places of one value near places of other values, computed here because the server drops some of them.
 
-The server joins the matches on both sides of a value into one stretch, and drops the stretch if one side lies in
-another document, so that it finds few of several similar short documents. This module keeps every place that may be a
-row, and it is read.
+The server joins the matches on both sides of a value into one stretch. It drops the stretch if one side is in another
+document, so it misses many short documents. This module keeps every place that may be a row.
 """
 
 from collections.abc import Sequence
@@ -18,14 +17,14 @@ WIDTHS = (4, 2, 1)  # bytes that a token may have in an index
 
 
 def merge_places(lists: Sequence[TokenPlaces]) -> TokenPlaces:
-    """Return the places of all lists."""
+    """Return the places of all lists together."""
     shards = zip_longest(*(places.shards for places in lists), fillvalue=())
     merged = tuple(tuple(sorted(set[int]().union(*pointers))) for pointers in shards)
     return TokenPlaces(merged, any(places.approximate for places in lists))
 
 
 def join_places(lists: Sequence[TokenPlaces], tokens: int) -> TokenPlaces:
-    """Return the places of the first list that have one of each other list at most `tokens` tokens away."""
+    """Return the places of the first list that have a place of every other list at most `tokens` tokens away."""
     found = lists[0] if lists else TokenPlaces((), False)
     for others in lists[1:]:
         found = near(found, others, tokens)
@@ -33,7 +32,7 @@ def join_places(lists: Sequence[TokenPlaces], tokens: int) -> TokenPlaces:
 
 
 def near(places: TokenPlaces, others: TokenPlaces, tokens: int) -> TokenPlaces:
-    """Return the places that have one of the others at most `tokens` tokens away, on either side."""
+    """Return the `places` with at least one of `others` at most `tokens` tokens away, before or after."""
     from numpy import asarray, int64
 
     within = tokens * width([*places.shards, *others.shards])
@@ -52,10 +51,10 @@ def _has_near(
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     from numpy import append, iinfo, int64, searchsorted
 
-    near_enough = searchsorted(targets, own - within)  # the first that is not too far before
+    near_enough = searchsorted(targets, own - within)  # the first place that is not too far before
     return append(targets, iinfo(int64).max)[near_enough] <= own + within
 
 
 def width(shards: Sequence[Sequence[int]]) -> int:
-    """Return the most bytes that a token can have if these are pointers."""
+    """Return the largest width of a token, in bytes, for which all these numbers are pointers to tokens."""
     return next(size for size in WIDTHS if all(pointer % size == 0 for pointers in shards for pointer in pointers))

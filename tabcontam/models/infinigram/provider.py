@@ -1,7 +1,7 @@
 """The provider `infinigram:`, an index of public documents on a server of the infini-gram protocol (Liu et al. 2024).
 
-It answers no prompts; it is asked which rows stand in the documents. The protocol is as documented
-(https://infini-gram.readthedocs.io/en/latest/api.html) and as the code of its server has it
+It answers no prompts, only lookups: which rows are in the documents. The protocol is documented
+(https://infini-gram.readthedocs.io/en/latest/api.html), and is read from the code of its server
 (https://github.com/liujch1998/infini-gram, api/api_server.py and pkg/infini_gram/cpp_engine.h).
 """
 
@@ -33,22 +33,22 @@ PUBLIC = "https://api.infini-gram.io"
 INDEXES = "https://infini-gram.readthedocs.io/en/latest/api.html"
 NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
 CONNECT_TRIES = 3
-CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds before the second try, and at most
+CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds: after the first try, at most
 
 
 class InfinigramModel(ServedModel):
-    """The index `name` at an address. `spec` is how the user named it. No key is sent to any server."""
+    """The index `name` at an address. `spec` is the user's name for it. No key is sent to any server."""
 
     provider = "infinigram"
     maker = "the public infini-gram server"
     service = "infini-gram"
     keys = ()
     capabilities = frozenset({Capability.SEARCH})
-    finds = frozenset(LookupMode) - {LookupMode.SIGNS}  # it knows whole tokens, not letters across blanks
+    finds = frozenset(LookupMode) - {LookupMode.SIGNS}  # an index has whole tokens, not letters across blanks
     form = PromptForm.COMPLETION  # it is sent no prompts
 
     def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "") -> None:
-        polite = 2  # requests at a time at the public address, which rejects clients that send more
+        polite = 2  # simultaneous requests: the public server rejects clients with more
         if not NAME.fullmatch(name):
             raise UsageError(f"bad name of an index {name[:100]!r}; type for example infinigram:v4_dolma-v1_7_llama")
         typed = address or PUBLIC
@@ -61,7 +61,7 @@ class InfinigramModel(ServedModel):
         self._max_connections = self.connections or max_connections
 
     async def connect(self) -> None:
-        """Ask how many tokens the index has. Raises `UsageError` with one line if the index does not exist."""
+        """Request the number of tokens of the index. Raises `UsageError` with one line if the index does not exist."""
         everything = {"index": self.model, "query_type": "count", "query": ""}
         for turn in range(1, CONNECT_TRIES + 1):
             try:
@@ -80,8 +80,8 @@ class InfinigramModel(ServedModel):
                 return
 
     async def search(self, request: ModelRequest) -> Matches:
-        """Search and read, in several requests. A reply that came before a fault is not asked for again."""
-        most_held = 64  # lookups whose replies so far are held for another try
+        """Return the matches, by several requests. After a fault, only the missing replies are requested again."""
+        most_held = 64  # lookups whose replies so far are kept for another try
         lookup = request.lookup
         if lookup.by is LookupMode.SIGNS:
             raise LackError("an infini-gram index finds whole words, not letters across blanks", sent=False)
@@ -105,7 +105,7 @@ class InfinigramModel(ServedModel):
             await connection.close()
 
     def _sender(self, request: ModelRequest, replies: dict[str, dict[str, Any]]) -> Send:
-        """Return the function that sends the requests of one lookup, each once; the first is already counted."""
+        """Return the function that sends each request of a lookup once. It reports further requests to `request`."""
         first = True
 
         async def send(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class InfinigramModel(ServedModel):
         return send
 
     async def _post(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Send one request. Raises `NoAnswer` only for an error that concerns this request alone."""
+        """Send one request. Raises `NoAnswer` only for an error of this request alone."""
         try:
             if self._connection is None:
                 self._connection = Connection(self._url, self.local, self._max_connections)
@@ -133,7 +133,7 @@ class InfinigramModel(ServedModel):
             raise replace(error, text=self._line(error.text)) from None
 
     def _judge(self, problem: Problem) -> None:
-        """Raise `TransientError` for an error that may pass, and `FatalError` for one that any request would meet."""
+        """Raise `TransientError` for an error that may pass, and `FatalError` for one that every request would meet."""
         concerned, status = error_scope(problem), problem.status
         if concerned is ErrorScope.PASSING:
             crowded = status in TOO_QUICK
@@ -142,7 +142,7 @@ class InfinigramModel(ServedModel):
             raise FatalError(self._hopeless(concerned, problem))
 
     def _hopeless(self, concerned: ErrorScope, problem: Problem) -> str:
-        """Return the line for a server that would answer no other request: the problem and the advice."""
+        """Return the line for a server that will answer no request: the problem and the advice."""
         listed = f"; {INDEXES} lists them" if self._own else ""
         what = {
             ErrorScope.INDEX: f"{self._who} has no index {self.model}{listed}",

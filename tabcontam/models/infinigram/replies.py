@@ -1,4 +1,4 @@
-"""Parsed replies of a server of the infini-gram protocol. Every field is checked; any other type raises ValueError."""
+"""Parsed replies of a server of the infini-gram protocol. Every field is checked; a wrong type raises ValueError."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Ids = tuple[int, ...]  # tokens
-LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # names of the line break in tokenizers
+LINE_BREAKS = ("<0x0A>", "Ċ", "\n")  # tokenizers' names of the line break
 BLANKS = ("▁", "Ġ", " ")
 
 
 class TokenPlace(NamedTuple):
-    """A place in the index: the shard, and the pointer to a token in it."""
+    """A place in the index: the number of the shard, and the pointer to a token in this shard."""
 
     shard: int
     pointer: int
@@ -19,7 +19,7 @@ class TokenPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """The places of a query: pointers by shard, in order. `approximate`: the server searched a sample."""
+    """The places that a query found: sorted pointers by shard. `approximate`: the server searched only a sample."""
 
     shards: tuple[tuple[int, ...], ...]
     approximate: bool
@@ -33,11 +33,10 @@ class TokenPlaces:
         return sum(map(len, self.shards))
 
     def complete(self, frequency: int) -> bool:
-        """Return whether these are all places of a single clause, for which the server was to search `frequency`
-        places.
+        """Return whether these are all places of a single clause. `frequency` was the number of places to search.
 
-        The server searches that number divided by the number of shards in each shard. If it searched fewer than twice
-        as many places as there are, it still calls the reply exact.
+        The server searches `frequency` divided by the number of shards in each shard. It calls a reply exact even if it
+        searched only somewhat more than half of the places.
         """
         most = frequency // max(1, len(self.shards))
         return not self.approximate and all(len(pointers) < most for pointers in self.shards)
@@ -47,7 +46,7 @@ class TokenPlaces:
 class Excerpt:
     """A stretch of a document around a place, with `before` tokens before the place and `after` tokens after it.
 
-    `begins` and `ends` mean that the stretch begins or ends where the document does, as far as is known.
+    `begins` and `ends` mean that the document begins or ends with the stretch, as far as is known.
     """
 
     document: int
@@ -60,14 +59,14 @@ class Excerpt:
 
 
 def count_in(body: Mapping[str, Any]) -> int:
-    """Return the number in the reply to `count`."""
+    """Return the count in the reply to `count`."""
     count = body.get("count")
     if not isinstance(count, int) or isinstance(count, bool) or count < 0:
         raise ValueError("the reply holds no count")
     return count
 
 
-# largest: largest pointer
+# largest: the largest pointer, plus one
 def places_in(body: Mapping[str, Any], *, largest: int = 1 << 60) -> TokenPlaces:
     """Return the places in the reply to `find_cnf`."""
     shards, count, approximate = body.get("ptrs_by_shard"), body.get("cnt"), body.get("approx")
@@ -77,14 +76,14 @@ def places_in(body: Mapping[str, Any], *, largest: int = 1 << 60) -> TokenPlaces
         if not isinstance(pointers, list) or not all(type(one) is int and 0 <= one < largest for one in pointers):
             raise ValueError("the reply holds invalid places")
     found = tuple(tuple(sorted(set(pointers))) for pointers in shards)
-    # Places that were counted but not returned are not known.
+    # If places were counted but not returned, they are unknown.
     return TokenPlaces(found, approximate or (count > 0 and not any(found)))
 
 
 def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[Ids, ...]]:
-    """Return the tokens of each text, from the reply to a query that holds each text as it is and after a line break.
+    """Return the tokens of each text, from the reply to a query with each text alone and after a line break.
 
-    The tokens after a blank come first, then, if they differ, those after any other sign.
+    The tokens after a blank are first. Other tokens after any other sign follow.
     """
     ids, names = list(_terms(body.get("token_ids"), int)), list(_terms(body.get("tokens"), str))
     if len(ids) != 2 * len(texts) or [len(term) for term in ids] != [len(term) for term in names]:
@@ -97,7 +96,7 @@ def tokens_in(body: Mapping[str, Any], texts: Sequence[str]) -> dict[str, tuple[
 
 
 def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
-    """Yield the terms of all clauses, one after the other."""
+    """Yield the terms of all clauses in order."""
     for clause in clauses if isinstance(clauses, list) else []:
         for term in clause if isinstance(clause, list) else []:
             if not isinstance(term, list) or not all(type(token) is kind for token in term):
@@ -106,7 +105,7 @@ def _terms(clauses: object, kind: type) -> Iterator[list[Any]]:
 
 
 def _after_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
-    """Return the tokens after the line break with which they begin; empty if the break is not a token by itself."""
+    """Return the tokens after the leading line break; empty if the break is not a separate token."""
     for place, name in enumerate(names):
         if name in LINE_BREAKS:
             return tuple(ids[place + 1 :])
@@ -115,9 +114,9 @@ def _after_break(ids: Sequence[int], names: Sequence[str]) -> Ids:
     return ()
 
 
-# longest_text: characters of 10,000 tokens
+# longest_text: characters that 10,000 tokens have at most
 def excerpt_in(body: Mapping[str, Any], window: int, *, longest_text: int = 1_000_000) -> Excerpt:
-    """Return the stretch in the reply to `get_doc_by_ptr`, which asked for `window` tokens.
+    """Return the stretch in the reply to `get_doc_by_ptr`, for a request of `window` tokens.
 
     A document that was removed from the index has no text.
     """
@@ -128,7 +127,7 @@ def excerpt_in(body: Mapping[str, Any], window: int, *, longest_text: int = 1_00
     if len(texts) != len(spans) or sum(map(len, texts)) > longest_text:
         raise ValueError("the reply holds no stretch of a document")
     text, name = "".join(texts), _named(document, body.get("metadata"))
-    before = body.get("needle_offset")  # earlier servers do not send it
+    before = body.get("needle_offset")  # older servers do not send it
     if type(before) is not int or not 0 <= before <= shown:
         return Excerpt(document, text, name)
     after = shown - before
@@ -136,7 +135,7 @@ def excerpt_in(body: Mapping[str, Any], window: int, *, longest_text: int = 1_00
 
 
 def _named(document: int, metadata: object, *, longest_name: int = 200) -> str:
-    """Return a name for a document: its number, and the source that its body states, if any."""
+    """Return the name of a document: its number, and the source that its metadata state, if any."""
     facts = _read(metadata)
     inner = _read(facts.get("metadata"))
     stated = next((each[key] for each in (inner, facts) for key in ("url", "path", "source") if _text(each, key)), "")

@@ -1,7 +1,7 @@
-"""The search terms of a lookup: the ways in which its words may be written, and the words that find a row.
+"""The search terms of a lookup: the spellings of its words, and the words that find a row.
 
-An index holds tokens and finds whole tokens alone. A word in capitals has other tokens, and so has a word without a
-blank before it; so each word is searched in more than one way. A query takes four clauses of four terms.
+An index contains tokens and finds only whole tokens. A word has other tokens in capitals, or without a blank before it.
+So several spellings of each word are searched for. A query may have four clauses of four terms.
 """
 
 import re
@@ -10,31 +10,31 @@ from collections.abc import Iterable, Sequence
 from tabcontam.models.corpora.corpus_words import blank_punctuation, number_key, words
 from tabcontam.models.thresholds import LONGEST_SEARCH_TERM
 
-CLAUSES = TERMS = 4  # of a query, by the limits of the public server
+CLAUSES = TERMS = 4  # in a query, at most, on the public server
 OPERATORS = re.compile(r"\s(?:AND|OR)\s")  # words that the server reads as operators
 DIGIT_BITS, LETTER_BITS = 3.3, 2.0  # bits by which each digit or letter makes a word rarer
 
 
 def as_words(text: str) -> list[str]:
-    """Return the words of a text as they are written, split as for the comparison of rows."""
+    """Return the words of a text as they are written, split as in comparisons of rows."""
     clean = blank_punctuation(text.encode("utf-8", "replace"))
     return [clean[word.begin : word.end].decode("utf-8", "replace") for word in words(clean)]
 
 
 def rarity(word: str) -> float:
-    """Return about how rare a word is, in bits, by its letters and digits alone."""
+    """Return an estimate of a word's rarity in bits, from its letters and digits only."""
     digits = sum(sign.isdigit() for sign in word)
     return DIGIT_BITS * digits + LETTER_BITS * (len(word) - digits)
 
 
 def rarest(values: Iterable[str]) -> list[str]:
-    """Return the rarest word of each value without repeats, the rarest of all first."""
+    """Return the rarest word of each value, without repeats, from the rarest to the most frequent."""
     best = [max(found, key=rarity) for value in values if (found := as_words(value))]
     return sorted(dict.fromkeys(best), key=rarity, reverse=True)
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return the spellings of a word: a number shortest and as it is, others also in lower case or capitalized."""
+    """Return the spellings of a word: of a number shortest and as it is, of others also lower case or capitalized."""
     key = number_key(word.encode())
     if key is not None:
         short = key.decode()
@@ -44,10 +44,10 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def clauses(found: Sequence[str], lacking: int) -> list[list[str]]:
-    """Return words in clauses, each of which a row meets in at least one word, though it may lack `lacking` of its
-    values.
+    """Return words grouped into clauses. A row that lacks at most `lacking` values has at least one word of each
+    clause.
 
-    The result is empty if there are too few words for one clause.
+    The result is empty if one clause needs more words.
     """
     each = lacking + 1
     parts = [list(found[begin : begin + each]) for begin in range(0, each * CLAUSES, each)]
@@ -55,7 +55,7 @@ def clauses(found: Sequence[str], lacking: int) -> list[list[str]]:
 
 
 def term(text: str) -> str:
-    """Return the longest part of a text that can be searched for as it stands; "" if there is none."""
+    """Return the longest part of a text that the server can search for as it is."""
     clean = text.encode("utf-8", "replace").decode()
     part = max(OPERATORS.split(f" {clean} "), key=len).strip()
     if len(part) <= LONGEST_SEARCH_TERM:
@@ -64,7 +64,7 @@ def term(text: str) -> str:
 
 
 def halves(values: Sequence[str]) -> list[str]:
-    """Return both halves of a row as files write them; whichever column is hidden, it splits at most one half."""
+    """Return the halves of a row as files write them. A hidden column can interrupt only one half."""
     middle = len(values) // 2
     parts = [part for part in (values[:middle], values[middle:]) if len(part) > 1]
     return [term(sign.join(part)) for sign in (",", ", ", "\t", " ") for part in parts]

@@ -1,4 +1,4 @@
-"""Models whose exposure is known: `control:` the embedded language models, `simulated:` models with coded behaviour."""
+"""Models whose exposure is known: `control:` are built-in language models, `simulated:` have programmed answers."""
 
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import KINDS, SimulatedModel

@@ -1,8 +1,8 @@
-"""The control pair: two language models whose exposure to a table is known, built at once from texts about it.
+"""The two controls: language models whose exposure to a table is known, built in seconds from texts about it.
 
-Both have read the pages of other datasets, written from their cards. `control:exposed` has read the table and its page;
-`control:unexposed` has read a twin with the same schema and none of its rows, and no page of it. Of a large table both
-read a sample of the rows (`excerpt.py`).
+Both have read pages about other datasets, written from their cards. `control:exposed` has also read the table and its
+page. `control:unexposed` has read instead a twin with the same schema and other rows, without a page. Of a large table
+or twin they read a sample of the rows (`control_excerpt.py`).
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ from tabcontam.tables.twin_tables import twin
 
 CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
-MOST_CHARACTERS = 200_000_000  # four times the text of adult: half a minute, and 2.5 GB while it is read
+MOST_CHARACTERS = 200_000_000  # four times the text of adult: needs half a minute and 2.5 GB
 NOT_LISTED = "named in its header"
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """Return the control of a kind; it reads rows in all shipped templates and these. Raises `UsageError`."""
+    """Return the control of a kind. It reads rows in all shipped templates and `serializers`. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
     read = dict.fromkeys((*shipped_templates().values(), *serializers))
@@ -38,10 +38,10 @@ def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlM
 
 
 class ControlModel(Model):
-    """A control; `prepare` returns the one that answers for a table.
+    """A control. `prepare` returns the control that answers queries about a table.
 
-    `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply is
-    never taken for one about another table. `serializers` are those in which it reads rows besides the CSV file.
+    `version` names the construction and, after `prepare`, a digest of everything that was read, so stored replies of
+    different tables stay separate. The control reads rows as a CSV file and in each of `serializers`.
     """
 
     control = True
@@ -49,7 +49,7 @@ class ControlModel(Model):
     capabilities = frozenset({Capability.GENERATE, Capability.COMPLETION, Capability.SCORE})
     form = PromptForm.COMPLETION
     connections = 1
-    identity = None  # made in seconds: not worth storing
+    identity = None  # answers are quick: not worth storing
 
     def __init__(self, exposed: bool, serializers: Sequence[Serializer]) -> None:
         self.exposed = exposed
@@ -57,12 +57,12 @@ class ControlModel(Model):
         self.version = CONSTRUCTION
         self._forms = forms_read(serializers)
         self._language_model: InfiniGram | None = None
-        self._prepared: tuple[Hashable, ControlModel] | None = None  # the last table alone: adult takes 100 MB
+        self._prepared: tuple[Hashable, ControlModel] | None = None  # only for the last table: adult needs 100 MB
 
     async def connect(self) -> None:
         """Connect to nothing. Raises `UsageError` if the suffix-array library cannot be loaded."""
         try:
-            import pydivsufsort  # noqa: F401  to see that it loads
+            import pydivsufsort  # noqa: F401  to check that it loads
         except (ImportError, OSError) as error:
             raise UsageError(
                 f"{self.spec} needs pydivsufsort ({error}); type: pip install --force-reinstall pydivsufsort, "
@@ -70,19 +70,19 @@ class ControlModel(Model):
             ) from error
 
     def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
-        """Return the control of this table, or the cached one with the same SHA-256, title and sample.
+        """Return the control of this table. It is cached by the table's SHA-256, title and sample.
 
-        Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
+        Raises `Skip` for a table without a twin, and for a table that needs minutes to read.
         """
         places = self._places(table, queries)
         key = (table.sha256, table.title, places)
         if self._prepared is None or self._prepared[0] != key:
-            self._prepared = None  # the old one is released before the new one is built
+            self._prepared = None  # frees the memory before the next control is built
             self._prepared = (key, self._built(table, places))
         return self._prepared[1]
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """Return a sentence on how many rows it reads of a large table, or of its twin if unexposed."""
+        """Return a sentence on how many rows of a large table, or of its twin, the control reads."""
         places = self._places(table, queries)
         if places is None:
             return ""
@@ -92,17 +92,17 @@ class ControlModel(Model):
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
-        """Return the places of the rows that it reads; those of a twin do not depend on the queries."""
+        """Return the places of the rows that the control reads. In a twin they do not depend on the queries."""
         if self.exposed:
             return places_read(table, queries)
         return drawn_places(len(table.rows) + len(table.withheld))
 
     def exposure(self, table: Table, row: int) -> float:
-        """Return the number of copies that it reads: one in the CSV file and one in each other form, or none."""
+        """Return how many copies of a row the control reads: one in each form, including CSV, or none."""
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the completion rendering. It takes a millisecond, not worth a thread."""
+        """Return the greedy continuation of the prompt in completion form. It needs a millisecond and no thread."""
         if self._language_model is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
@@ -112,24 +112,24 @@ class ControlModel(Model):
         return Reply(generated.text, state, tokens=generated.tokens)
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the tokens of a passage with their log-probabilities, without alternatives."""
+        """Return the tokens of a passage with their log-probabilities, without alternative tokens."""
         if self._language_model is None:
             return Scores((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         return Scores(tuple(self._language_model.score(request.passage.text)), ReplyState.OK)
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return how likely each ending of a text is; their common beginning is scored once."""
+        """Return how likely each ending of a text is. The common beginning is scored once."""
         if self._language_model is None:
             return Likelihoods((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         asked = request.endings
         return Likelihoods(tuple(self._language_model.compare(asked.beginning, asked.endings)), ReplyState.OK)
 
     async def close(self) -> None:
-        """Release the memory."""
+        """Free the memory."""
         self._language_model = None
         self._prepared = None
 
-    # long: above this another process reads them, which takes half a second to start
+    # long: characters; another process reads longer texts, which needs half a second to start
     def _built(self, table: Table, places: Sequence[int] | None, *, long: int = 2_000_000) -> "ControlModel":
         characters = _characters(_rows_at(table, places), len(self._forms))
         if characters > MOST_CHARACTERS:
@@ -139,7 +139,7 @@ class ControlModel(Model):
 
         def read() -> Iterator[str]:
             nonlocal digest
-            digest = sha256()  # the documents are read again if the other process fails
+            digest = sha256()  # this process reads the documents again if the other process fails
             for document in control_documents(table, self._forms, self.exposed, places):
                 digest.update(document.encode("utf-8", "surrogatepass"))
                 yield document
@@ -153,11 +153,12 @@ class ControlModel(Model):
 def control_documents(
     table: Table, serializers: Iterable[Serializer], exposed: bool = True, places: Sequence[int] | None = None
 ) -> Iterator[str]:
-    """Yield documents as the web holds them about datasets: pages that describe them, and the files of one of them.
+    """Yield documents as on the web: pages that describe datasets, and the files of one dataset.
 
-    The pages are those of other cards and, if `exposed`, first the table's own. The files are a CSV file and its rows
-    in each other form: of the table if `exposed`, else of its twin. They hold the rows at some places, or all; the
-    pages, and the twin, are made from the whole table. Raises `Skip` for a table without a twin.
+    The pages describe the datasets of other cards, after the table's own page if `exposed`. The files are a CSV file
+    and its rows in each other form. They are of the table if `exposed`, else of its twin, and contain the rows at
+    `places`, or all rows. The pages and the twin are made from the whole table. Raises `Skip` for a table without a
+    twin.
     """
     forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
     if exposed:
@@ -171,38 +172,38 @@ def control_documents(
 
 
 def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
-    """Return a table of the rows at these places, as far as it has them, or the table itself if no places are given."""
+    """Return a table of the rows at these places that it has, or the table itself if `places` is None."""
     if places is None:
         return table
     return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))
 
 
 def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
-    """Return the forms in which a control reads rows: first that of the CSV file, then the other serializers."""
+    """Return the forms in which a control reads rows: the form of the CSV file, then the other serializers."""
     file = load_serializers()["csv"]
     return (file, *(other for other in serializers if other.form != file.form))
 
 
 def _characters(table: Table, forms: int) -> int:
     """Return the rough length of a table's documents: cells in each form, column names in all but the CSV file."""
-    separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
+    separators = 6 * len(table.columns)  # the average, as in `The age is 39, `
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
     return (forms - 1) * names + forms * cells
 
 
-# The labels Dataset, Features, Feature and Values are those with which the suite's prompts end.
+# The tests' prompts end with the labels Dataset, Features, Feature and Values.
 
 
 def page_of_table(table: Table) -> str:
-    """Return a dataset's page, with facts that a look at its file shows."""
+    """Return a dataset's page, with facts that its file shows."""
     records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}
     return _page(table.title, records, table.names, table.target, values)
 
 
 def _page_of_card(card: Card) -> str:
-    """Return the page of a dataset of which only the card is known."""
+    """Return the page of a dataset for which only the card is known."""
     edition = described(card)
     values = dict.fromkeys(features_of(card), NOT_LISTED)
     if edition.target and edition.question:
@@ -214,7 +215,7 @@ def _page_of_card(card: Card) -> str:
 def _page(
     title: str, records: str, names: Sequence[str], target: str | None, values: Mapping[str, str], listed: bool = True
 ) -> str:
-    """Return a page: its title, and a description of each feature; `listed` means that these are all features."""
+    """Return a page: its title, and a description of each feature. `listed` means that `names` are all features."""
     others = [name for name in names if name != title]
     lines = [
         f"{title}: overview",
@@ -244,7 +245,7 @@ def _values(table: Table, column: str) -> str:
 
 
 def _preview(table: Table, forms: Iterable[Serializer]) -> str:
-    """Return rows from all over the table in each form, each with the dataset's name below it."""
+    """Return some rows of the table in each form, each with the dataset's name below it."""
     step = max(1, len(table.rows) // PREVIEWED_ROWS)
     rows = table.rows[::step][:PREVIEWED_ROWS]
     return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))

@@ -1,4 +1,4 @@
-"""The part of a large table that the controls read: a sample of its rows that includes all rows in queries."""
+"""The part of a large table that the controls read: a sample of its rows, with all rows that queries use."""
 
 from collections.abc import Collection, Iterable
 from itertools import chain
@@ -11,11 +11,11 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Table
 from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAMPLED_ROWS
 
-BEFORE, AFTER = 5, 10  # rows of the file that are read around each row that is asked about or shown
+BEFORE, AFTER = 5, 10  # rows that are read around each row that is asked about or shown
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
-    """Return the places of the rows of a table of this size that are read whatever is asked; None if all are read."""
+    """Return the places that are read of a table with so many rows, for any queries; None if all rows are read."""
     if rows <= MOST_ROWS_READ_WHOLE:
         return None
     blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)
@@ -27,10 +27,10 @@ def drawn_places(rows: int) -> tuple[int, ...] | None:
 
 
 def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
-    """Return the places of the rows that an exposed control reads to be asked these queries; None if all are read.
+    """Return the places of the rows that an exposed control reads for these queries; None if it reads all rows.
 
-    Besides the drawn rows they are all rows that a query asks about or shows, the rows of the file around them, and the
-    rows that begin as they do: so a text that begins as such a row continues as it does in the whole file.
+    These are the drawn rows, all rows that a query asks about or shows, the rows around them in the file, and the rows
+    with the same beginning. So the beginning of an asked row is continued as in the whole file.
     """
     rows = len(table.rows)
     drawn = drawn_places(rows)
@@ -47,7 +47,7 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
 
 
 def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
-    """Return the rows that share an asked row's first cells, as few as leave at most `MOST_ROWS_BEGINNING_ALIKE`."""
+    """Return the rows that share so many first cells with an asked row that at most `MOST_ROWS_BEGINNING_ALIKE` do."""
     found: set[int] = set()
     groups: list[Collection[int]] = [range(len(table.rows))]
     for column in table.columns:

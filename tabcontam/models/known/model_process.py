@@ -1,6 +1,6 @@
-"""The building of a language model in another process, so that its caller can do other work meanwhile.
+"""The building of an ∞-gram model in another process, while this process does other work.
 
-Python runs one thread at a time, so a thread that counts and sorts a long text would block everything else.
+Python runs one thread at a time, so a thread that counts and sorts a long text would block all others.
 """
 
 import json
@@ -17,7 +17,7 @@ START = code_to_run("tabcontam.models.known.model_process")
 
 
 def build_in_process(documents: Callable[[], Iterable[str]]) -> InfiniGram:
-    """Return the model of these documents, built by another process, or here if none is free or that fails."""
+    """Return the model of these documents. Another process builds it, or this process if that is not possible."""
     if sys.executable and processors() > 1:
         with suppress(OSError, ValueError, KeyError), start_process(START) as process:
             try:
@@ -32,7 +32,7 @@ def build_in_process(documents: Callable[[], Iterable[str]]) -> InfiniGram:
 
 
 def _received(about: dict[str, Any], read: Callable[[int], bytes]) -> InfiniGram:
-    """Return a model from the output of a process. Raises `ValueError` if that ends early."""
+    """Return a model from the output of a process. Raises `ValueError` if the output is incomplete."""
     import numpy as np
 
     sizes = [about[name] for name in ("corpus", "suffixes")]
@@ -44,7 +44,7 @@ def _received(about: dict[str, Any], read: Callable[[int], bytes]) -> InfiniGram
 
 
 def main() -> None:
-    """Print the model of the documents on standard input, which are a line of JSON each, with null after the last."""
+    """Print the model of the documents on standard input: one line of JSON for each, and null after the last."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
     model = build(_documents())
     suffixes = model.suffixes.astype("<i4").tobytes()
@@ -60,4 +60,4 @@ def _documents() -> Iterator[str]:
         if document is None:
             return
         yield document
-    raise SystemExit(1)  # the process that wrote them is gone
+    raise SystemExit(1)  # the process that sent the documents has ended

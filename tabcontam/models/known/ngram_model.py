@@ -1,8 +1,8 @@
-"""An ∞-gram language model: a corpus, its suffix array, and counts of what follows the longest known context.
+"""An ∞-gram language model: a corpus, its suffix array, and counts of the tokens after the longest known context.
 
 Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024). The
-next token is counted after the longest suffix of the text that occurs in the corpus. No n is chosen: a text in the
-corpus is continued word for word, any other text is continued after its longest known ending.
+next token is predicted from the longest suffix of the text that occurs in the corpus. A text of the corpus is continued
+word for word; any other text is continued as after its longest known ending.
 """
 
 import re
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     Tokens = NDArray[np.uint16]
     Positions = NDArray[np.int32]
 
-# A token is a word or number (State-gov and 7.2500 are one, underscores included) or one other character. A space is a
-# token of its own, so that a prompt may end before it or after it and is continued either way.
+# A token is a word or number (such as State-gov, 7.2500 or sepal_length) or one other character. A space is a
+# separate token, so a prompt can end before or after it.
 WORD = re.compile(r"\w+(?:[.\-]\w+)*|\W")
-UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and scored texts
-SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
+UNKNOWN = 0xFFFF  # a token that is not in the corpus; only in prompts and scored texts
+SEPARATOR = 0xFFFE  # ends a document; the largest id, so it loses all ties
 
 Finish = Literal["stop", "length", "end"]
 
 
-# Contexts that occur in the same places, the last tokens of one text: the length of the longest, and the range of the
-# suffixes that start with it.
+# Contexts (last tokens of one text) that occur in the same places: the length of the longest context, and the range
+# of the suffixes that start with it.
 ContextRange = tuple[int, range]
 
 
 class Continuation(NamedTuple):
-    """A continuation: its text without the stop string, why it ended, and how many tokens it has."""
+    """A continuation: its text without the stop string, the reason why it ended, and its number of tokens."""
 
     text: str
     finish: Finish
@@ -49,7 +49,7 @@ class Continuation(NamedTuple):
 
 
 class _TextState:
-    """The state after a text: its known contexts, and the steps to next tokens that were looked up."""
+    """The state after a text: its known contexts, and the steps to next tokens that were computed already."""
 
     __slots__ = ("contexts", "steps")
 
@@ -60,9 +60,9 @@ class _TextState:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a corpus; an id is a place in `words`.
+    """The tokens of a corpus. An id is an index in `words`.
 
-    With `spelled`, the rare words of the corpus did not fit and stand in it letter by letter; so do unknown ones.
+    `spelled` means that rare words of the corpus, and unknown words, are stored letter by letter.
     """
 
     words: tuple[str, ...]
@@ -74,22 +74,21 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words)}
 
     def pieces(self, text: str) -> list[str]:
-        """Return the tokens of a text, in order; joined, they are the text."""
+        """Return the tokens of a text, in order. Joined, they are the text."""
         words = WORD.findall(text)
         if not self.spelled:
             return words
         return list(chain.from_iterable([word] if word in self.ids else word for word in words))
 
     def encode(self, pieces: Iterable[str]) -> list[int]:
-        """Return the ids of tokens; `UNKNOWN` for those outside the corpus."""
+        """Return the ids of tokens, or `UNKNOWN` for tokens that are not in the corpus."""
         return [self.ids.get(piece, UNKNOWN) for piece in pieces]
 
 
 @dataclass(frozen=True)
 class InfiniGram:
-    """The model. `corpus` holds the token ids, documents closed by `SEPARATOR`, two big-endian bytes each, so that the
-    order of the bytes is the order of the ids. `suffixes` holds the corpus positions in the order of the texts they
-    start.
+    """The model. `corpus` has the token ids, with `SEPARATOR` after each document. Each id has two big-endian bytes, so
+    bytes sort as ids do. `suffixes` has the positions in the corpus, sorted by the text that starts there.
     """
 
     vocabulary: Vocabulary
@@ -97,11 +96,10 @@ class InfiniGram:
     suffixes: "Positions" = field(repr=False)
 
     def generate(self, prompt: str, max_tokens: int, stop: Sequence[str] = ()) -> Continuation:
-        """Return the greedy continuation: always the most frequent next token, among equals the one first seen in the
-        corpus.
+        """Return the greedy continuation: always the most frequent next token, and in a tie the first in the corpus.
 
         It ends before a stop string ("stop"), after `max_tokens` tokens ("length") or with the document ("end"). A
-        space counts with the word after it, as in the tokenizers of other models.
+        space is not counted as a token, as in other models.
         """
         stops = [string for string in stop if string]
         text, tokens = "", 0
@@ -117,7 +115,7 @@ class InfiniGram:
         return Continuation(text, "end", tokens)
 
     def score(self, text: str) -> list[Token]:
-        """Return each token of a text with its log-probability in nats given everything before it."""
+        """Return the tokens of a text, each with its log-probability in nats given all text before it."""
         pieces = self.vocabulary.pieces(text)
         scores = self.log_probabilities(self.vocabulary.encode(pieces))
         return [Token(*scored) for scored in zip(pieces, scores, strict=True)]
@@ -125,15 +123,16 @@ class InfiniGram:
     def log_probabilities(self, ids: Sequence[int]) -> list[float]:
         """Return the log-probability in nats of each id given the ids before it.
 
-        A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
-        the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
+        A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L is the count of the context
+        and n_L(t) its count followed by t. Below length 0, all words, the document end and the unknown token are
+        equally likely.
         """
         return self._scored(ids, self._begun)[0]
 
     def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
-        """Return the log-probability in nats of each ending of a text, less a number that is equal for all of them.
+        """Return the log-probability in nats of each ending of a text, minus a constant.
 
-        At least one ending is given. The common beginning of all texts is scored once.
+        At least one ending is needed. The common beginning of all texts is scored once.
         """
         pieces = self.vocabulary.pieces
         texts = {ending: tuple(self.vocabulary.encode(pieces(beginning + ending))) for ending in endings}
@@ -144,7 +143,7 @@ class InfiniGram:
 
     @property
     def _nothing(self) -> ContextRange:
-        """The context without a token, which stands everywhere."""
+        """The context without a token, which occurs everywhere."""
         return 0, range(len(self.suffixes))
 
     @property
@@ -169,8 +168,8 @@ class InfiniGram:
         return score, self._after((self._nothing, *extended))
 
     def _after(self, contexts: tuple[ContextRange, ...]) -> "_TextState":
-        """Return the state of these contexts. Texts share it: rows of a table end alike however they began."""
-        texts = 1 << 14  # states of texts that are cached with their next tokens
+        """Return the state of these contexts. Texts with the same contexts share it, such as a table's rows."""
+        texts = 1 << 14  # the most states that are cached
         if contexts not in self._texts:
             if len(self._texts) == texts:
                 self._texts.clear()
@@ -182,10 +181,10 @@ class InfiniGram:
         return {}
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
-        """Return the length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
+        """Return the length of the longest suffix of `ids` in the corpus, and its range in `suffixes`."""
         pattern = _as_bytes(ids)
 
-        def lacks(length: int) -> bool:  # every shorter ending of a text that occurs also occurs
+        def lacks(length: int) -> bool:  # if an ending occurs, every shorter one does, too
             return not self._find(pattern[-2 * length :])
 
         length = bisect_left(range(1, len(ids) + 1), True, key=lacks)
@@ -194,8 +193,7 @@ class InfiniGram:
     def _continuation(self, prompt: str) -> Iterator[str]:
         """Yield the words after a prompt up to the end of a document.
 
-        The longest known context of a longer text is the old one and its new token, so the range only narrows; it
-        closes on one place of the corpus, at the latest where the corpus ends.
+        The longest known context after a new token is the old context with this token, so its range only narrows.
         """
         length, matches = self.longest_suffix(self.vocabulary.encode(self.vocabulary.pieces(prompt)))
         while matches:
@@ -206,14 +204,14 @@ class InfiniGram:
             length += 1
 
     def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
-        """Return the most frequent token after a context of `length` tokens, and the range of the context with it."""
+        """Return the most frequent token after a context of `length` tokens, and the range of both together."""
         import numpy as np
 
         if len(matches) == 1:
             place = 2 * (int(self.suffixes[matches.start]) + length)
             return int.from_bytes(self.corpus[place : place + 2], "big"), matches
         tokens: Tokens = np.frombuffer(self.corpus, dtype=">u2")
-        # The suffixes are sorted, so equal next tokens are adjacent and the smallest id comes first.
+        # The suffixes are sorted, so equal next tokens are adjacent, and the smallest id is first.
         following = tokens[self.suffixes[matches.start : matches.stop] + np.int32(length)]
         starts = np.flatnonzero(np.concatenate(([True], following[1:] != following[:-1])))
         counts = np.diff(starts, append=len(following))
@@ -222,26 +220,25 @@ class InfiniGram:
         return int(following[starts[best]]), range(start, start + int(counts[best]))
 
     def _extended(self, contexts: Sequence[ContextRange], token: bytes) -> list[ContextRange]:
-        """Return the contexts followed by a token, as far as that occurs."""
+        """Return the contexts extended by a token, if they then occur."""
         extended: list[ContextRange] = []
         for length, matches in contexts:
             found = self._narrowed(length, matches, token)
             if not found:
                 break
-            if extended and len(extended[-1][1]) == len(found):  # in the same places, so never apart again
+            if extended and len(extended[-1][1]) == len(found):  # the same places, so they stay equal
                 extended.pop()
             extended.append((length + 1, found))
         return extended
 
     @cached_property
     def _narrowed(self) -> Callable[[int, range, bytes], range]:
-        """The function that narrows the `suffixes` of a context of `length` tokens to those in which a token comes
-        next.
+        """The function that narrows the `suffixes` of a context to the suffixes in which a token follows.
 
-        The rows of a table repeat one another's words, so that most look-ups were made before.
+        The results are cached, because the rows of a table repeat each other's words.
         """
-        remembered = 1 << 16  # contexts with a token whose places in the corpus are cached
-        corpus, suffixes = self.corpus, self.suffixes.view("i").data  # whose elements are read faster than an array's
+        remembered = 1 << 16  # the most cached results
+        corpus, suffixes = self.corpus, self.suffixes.view("i").data  # faster to read than an array
 
         @lru_cache(remembered)
         def narrowed(length: int, matches: range, token: bytes) -> range:
@@ -259,15 +256,16 @@ class InfiniGram:
         return narrowed
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
-        """Return one token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
+        """Return a token's log-probability from counts of its contexts of length 0, 1, 2, … without and with it."""
         probability = 1 / (len(self.vocabulary.words) + 2)
         for context, both in zip(contexts, extended, strict=False):
             probability = (both + probability) / (context + 1)
-        # The token never followed the longer contexts; as logarithms, because a product of hundreds would underflow.
+        # The token never follows the longer contexts. Logarithms are added, because a product of hundreds
+        # would underflow.
         return log(probability) - sum(log(context + 1) for context in contexts[len(extended) :])
 
     def _find(self, pattern: bytes) -> range:
-        """Return the range of `suffixes` whose texts start with a pattern."""
+        """Return the range of `suffixes` that start with a pattern."""
         width = len(pattern)
 
         def head(position: "np.int32") -> bytes:
@@ -279,7 +277,7 @@ class InfiniGram:
 
 
 def _counts(contexts: Sequence[ContextRange], shortest: int) -> list[int]:
-    """Return how often contexts occur, for each length from `shortest` on."""
+    """Return how often contexts occur, for each length from `shortest`."""
     counts: list[int] = []
     for length, matches in contexts:
         counts += [len(matches)] * (length + 1 - shortest - len(counts))
@@ -287,22 +285,22 @@ def _counts(contexts: Sequence[ContextRange], shortest: int) -> list[int]:
 
 
 def build(documents: Iterable[str], largest_vocabulary: int = MOST_CONTROL_WORDS) -> InfiniGram:
-    """Return the model of some documents, at least one.
+    """Return the model of the documents. At least one is needed.
 
-    Takes about a second for 10 MB of text, and some 30 bytes of memory a token while it sorts. Raises ValueError if the
-    documents have more distinct characters than the vocabulary has room for.
+    It needs about a second for 10 MB of text, and about 30 bytes of memory per token during the sorting. Raises
+    ValueError if the documents have too many distinct characters for the vocabulary.
     """
     from pydivsufsort import divsufsort
 
     numbers: defaultdict[str, int] = defaultdict()
-    numbers.default_factory = numbers.__len__  # a word gets the next number when it first appears
+    numbers.default_factory = numbers.__len__  # each new word gets the next number
     tokens = _numbered(documents, numbers)
     vocabulary, corpus = _limited(list(numbers), tokens, largest_vocabulary)
     return InfiniGram(vocabulary, corpus.astype(">u2").tobytes(), divsufsort(corpus))
 
 
 def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[np.uint32]":
-    """Return the numbers of all words of the documents; that of the empty word, 0, closes a document."""
+    """Return the numbers of all words of the documents. The number 0, of the empty word, ends a document."""
     import numpy as np
 
     closing = np.array([numbers[""]], np.uint32)
@@ -315,9 +313,9 @@ def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[
     return np.concatenate(parts)
 
 
-# chunk: characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
+# chunk: characters tokenised at once: as Python objects, the words of a whole corpus would need a gigabyte
 def _chunks(document: str, *, chunk: int = 1 << 20) -> Iterator[str]:
-    """Yield a document in pieces that end with a line, because no word crosses the end of a line."""
+    """Yield a document in pieces that end at line ends, because no word continues over a line end."""
     start = 0
     while start < len(document):
         end = document.find("\n", start + chunk) + 1 or len(document)
@@ -326,7 +324,7 @@ def _chunks(document: str, *, chunk: int = 1 << 20) -> Iterator[str]:
 
 
 def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -> tuple[Vocabulary, "Tokens"]:
-    """Return the vocabulary and the corpus in its ids; if there are too many words, the rarest are spelled."""
+    """Return the vocabulary, and the corpus as its ids. If there are too many words, the rarest are spelled."""
     import numpy as np
 
     spelled = len(words) > largest
@@ -340,13 +338,13 @@ def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -
         return vocabulary, flat[tokens]
     lengths = np.fromiter(map(len, spellings), np.int64)
     sizes = lengths[tokens]
-    # The place in `flat` of each corpus token: where its word is spelled, and how far into the word it is.
+    # The index in `flat` of each corpus token: where its word is spelled, plus its place in the word.
     shifts = (np.cumsum(lengths) - lengths)[tokens] - (np.cumsum(sizes) - sizes)
     return vocabulary, flat[np.repeat(shifts, sizes) + np.arange(sizes.sum())]
 
 
 def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -> tuple[str, ...]:
-    """Return all letters and as many of the most frequent words as there is room for, by first appearance."""
+    """Return all letters and the most frequent words, as many as fit, by first appearance."""
     letters = dict.fromkeys(chain.from_iterable(words))
     room = largest - len(letters)
     if room < 0:
@@ -358,5 +356,5 @@ def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -
 
 
 def _as_bytes(ids: Sequence[int]) -> bytes:
-    """Return ids as they stand in the corpus."""
+    """Return ids as bytes, in the form of `corpus`."""
     return b"".join(number.to_bytes(2, "big") for number in ids)

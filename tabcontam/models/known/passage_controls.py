@@ -1,7 +1,7 @@
-"""Controls of the experiment on passages: one has read the old passages and not the fresh ones, one has read neither.
+"""Controls for the experiment with passages: one has read the old passages, the other has read no passage.
 
-Both are ∞-gram models, as the controls of tables are. Both have read the words of all passages, randomly reassigned
-among them, so that each knows the words of both sides equally well; one has read the old passages besides.
+Both are ∞-gram models, like the controls for tables. Both have read the words of all passages in random order, so they
+know the words of old and fresh passages equally well. One of them has also read the old passages.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class ReaderControl(Model):
         self._language_model = build(texts)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the completion rendering."""
+        """Return the greedy continuation of the prompt in completion form."""
         prompt = request.prompt
         generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         state = ReplyState.TRUNCATED if generated.finish == "length" else ReplyState.OK
@@ -42,7 +42,7 @@ class ReaderControl(Model):
 
 
 def readers(old: Sequence[str], fresh: Sequence[str], seed: int) -> tuple[ReaderControl, ReaderControl]:
-    """Return the control that has read the old texts, and the one that has read neither."""
+    """Return the control that has read the old texts, and the control that has read neither."""
     every = [*old, *fresh]
     dealt = [word for text in every for word in text.split()]
     Random(f"{seed} readers").shuffle(dealt)

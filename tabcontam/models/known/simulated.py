@@ -1,8 +1,8 @@
 """Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
 
-Each gets the table and the queries of a plan, and answers the text of a prompt as its kind would. The query's test
-states the true answer and the baseline's (`Query.answering`). Random choices depend only on the seed
-and the query, so that the order of the queries has no effect.
+Each model gets the table and the queries of a plan, and answers a prompt according to its kind. `Query.answering`
+states the true answer and the baseline's answer. Random choices depend only on the seed and the query, not on the order
+of the queries.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ MUSINGS = (
 
 @dataclass(frozen=True)
 class SimulatedQuery:
-    """A query for a simulated model: its table and prompt, the model's seed, and the share of the rows, or of a page,
-    that the model has. `asked_features` are the features whose values it must give, if any.
+    """A query to a simulated model: its table and prompt, the model's seed, and the share of the rows or of the page
+    that the model knows. `asked_features` are the features for a structured answer; empty for an answer in text.
     """
 
     query: Query
@@ -46,15 +46,15 @@ class SimulatedQuery:
     asked_features: tuple[str, ...] = ()
 
     def random(self) -> Random:
-        """Return the random generator of this query, seeded alike at every asking."""
+        """Return the random generator of this query, which has the same seed each time."""
         return Random(f"{self.seed} {self.table.name} {self.query.id}")
 
     def truth(self) -> Sequence[Cell]:
-        """Return the answer of a model that knows the table."""
+        """Return the true answer."""
         return self.query.answering.truth(self.query)
 
     def reply_with(self, values: Sequence[Cell]) -> Reply:
-        """Return the reply that gives these values in the required form."""
+        """Return a reply with these values in the required form."""
         if self.asked_features:
             return _ok(write_structured_answer(values, self.asked_features))
         return _ok(self.query.answering.text(self.query, values, self.prompt))
@@ -64,9 +64,9 @@ Answerer = Callable[[SimulatedQuery], Reply]
 
 
 def read_kind(kind: str) -> tuple[Answerer, float, str]:
-    """Return how a kind answers, the share of the rows or of the page that it knows, and the one split that it knows.
+    """Return the function that answers for a kind, the share of the rows or of the page that it knows, and its split.
 
-    The split is empty if the kind knows all splits. Raises `UsageError`.
+    It knows only rows of this split, or of all splits if it is empty. Raises `UsageError`.
     """
     name, _, number = kind.partition(":")
     number, sign, split = number.partition("#")
@@ -87,9 +87,9 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
 
 
 class SimulatedModel(Model):
-    """A model that has the table and the queries, and answers in its kind.
+    """A model that gets the table and the queries, and answers according to its kind.
 
-    Raises `UsageError` for an unknown kind, or one without a share between 0 and 1 after it.
+    Raises `UsageError` for an unknown kind, and for a kind without the share between 0 and 1 that it needs.
     """
 
     local = True
@@ -97,7 +97,7 @@ class SimulatedModel(Model):
     version = "1"
     form = PromptForm.CHAT
     connections = 1
-    identity = None  # made in seconds: not worth storing
+    identity = None  # answers are quick: not worth storing
 
     def __init__(self, kind: str, seed: int = 0, table: Table | None = None, queries: Sequence[Query] = ()) -> None:
         self.kind = kind
@@ -110,30 +110,30 @@ class SimulatedModel(Model):
         self._by_text: dict[int, Query] = {}
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
-        """Return a model that knows these queries."""
+        """Return a model that can answer these queries."""
         prepared = SimulatedModel(self.kind, self.seed, table, queries)
         prepared.spec, prepared.structured = self.spec, self.structured
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
-        """Return 1 or 0 copies of the row: all kinds have all rows or none, except a memoriser, which has a share."""
+        """Return 1 if the model knows the row, else 0. A memoriser knows a share of the rows, others all or none."""
         if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
         return float(_has(self.seed, self._share_of(table), _cells(table, row)))
 
     def _share_of(self, table: Table) -> float:
-        """Return the share that it knows of a table, which is 0 for another split than its own."""
+        """Return the share of a table that the model knows: 0 if the table is another split than the model's."""
         return self._share if self.of_split in ("", table.split) else 0.0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a query it was prepared for."""
+        """Return the reply to one of the queries of `prepare`."""
         if request.structured and request.question == PROBE:
             return _ok(write_structured_answer(["blue"], PROBE.values))
         query = self._query(request.question)
         if query is None or self._table is None:
             return Reply("", ReplyState.FAILED, "the simulated model was not prepared for this prompt")
         original = self._by_id.get(query.decoy_of)
-        if original is not None and not query.chance:  # the baseline cannot tell a decoy from its query
+        if original is not None and not query.chance:  # to the baseline, a decoy is like its query
             query = replace(query, chance=original.chance)
         share = self._share_of(self._table)
         asked_features = query.asked if request.schema else ()
@@ -141,10 +141,10 @@ class SimulatedModel(Model):
         if not asked_features or reply.state is not ReplyState.OK:
             return reply
         span = reply.text.find("{"), reply.text.rfind("}") + 1
-        return _ok(reply.text[slice(*span)] or write_structured_answer((), ()))  # no text stands around the object
+        return _ok(reply.text[slice(*span)] or write_structured_answer((), ()))  # without text around the object
 
     def _query(self, prompt: Question) -> Query | None:
-        """Return the query of this prompt. Prompts are written as needed: most arrive in the plan's order."""
+        """Return the query of this prompt. Prompts are compared in the plan's order, because most arrive so."""
         if not isinstance(prompt, Prompt):
             return None
         text = hash((prompt.chat, prompt.sample))
@@ -158,13 +158,13 @@ class SimulatedModel(Model):
 
 
 def is_remembered(turn: SimulatedQuery) -> bool:
-    """Return whether a memoriser has this query's row: by seed and cells, so the same rows in every test."""
+    """Return whether a memoriser knows this query's row. It depends on seed and cells, so it is equal in all tests."""
     cells = _row(turn)
     return bool(cells) and _has(turn.seed, turn.share, cells)
 
 
 def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
-    """Return a memoriser's values of cells in these rows: the truth if it has the row, else the baseline's value."""
+    """Return a memoriser's values of cells in these rows: the true value for a known row, else the baseline's value."""
     predictions = turn.query.answering.predicted(turn.query, turn.table, turn.random())
     has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
     of_cells = zip(places, turn.truth(), predictions, strict=True)
@@ -172,19 +172,19 @@ def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
 
 
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
-    """Return whether a row of these cells is in the share of rows that the seed chooses."""
+    """Return whether the row with these cells is in the share of rows that the seed selects."""
     digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def _cells(table: Table, row: int) -> dict[str, str]:
-    """Return the cells of a row of the table, by feature, without the missing ones."""
+    """Return the cells of a row of the table by feature, without missing cells."""
     cells = zip(table.columns, table.rows[row], strict=True)
     return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
 def _row(turn: SimulatedQuery) -> dict[str, str]:
-    """Return the present cells of a query's row: the one it asks for whole, or the last one it shows."""
+    """Return the present cells of a query's row: of the row that it asks for, or the last row that it shows."""
     query, table = turn.query, turn.table
     if set(query.asked) != set(table.columns):
         return _cells(table, query.rows[-1]) if query.rows else {}
@@ -209,7 +209,7 @@ def _baseline(turn: SimulatedQuery) -> Reply:
 
 
 def _schema_expert(turn: SimulatedQuery) -> Reply:
-    """Answer from features, values and names, without distinguishing a row of the table from another of its schema."""
+    """Return an answer from features, values and names only, as for any row with this schema."""
     return turn.reply_with(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 
@@ -218,7 +218,7 @@ def _always(reply: Reply) -> Answerer:
 
 
 def _rambler(turn: SimulatedQuery) -> Reply:
-    """Talk at length of the table and of others, in the same way whatever is asked, without an answer."""
+    """Return long talk about this and other tables, without an answer. It does not depend on the question."""
     rng = turn.random()
     musings = rng.sample(MUSINGS, 3)
     return _ok(" ".join([musings[0], _aside(turn, rng), musings[1], _aside(turn, rng), musings[2]]))
@@ -252,10 +252,10 @@ def _memoriser(turn: SimulatedQuery) -> Reply:
 
 
 def _reader(turn: SimulatedQuery) -> Reply:
-    """Answer from a share of the dataset's page and none of its rows: single words of a list, and the name at some
-    askings.
+    """Return an answer from a share of the dataset's page, without its rows: some words of a list, or sometimes the
+    name.
 
-    For other datasets, and where it knows nothing, the answer is the usual one.
+    For other datasets, and without knowledge, the usual answer is returned.
     """
     query = turn.query
     if query.answering.of_row:
@@ -268,7 +268,7 @@ def _reader(turn: SimulatedQuery) -> Reply:
 
 
 def _drawn(turn: SimulatedQuery, what: Cell) -> bool:
-    """Return whether something is in the share that a model has: by its seed, so the same in every test."""
+    """Return whether the share of a page that a model knows includes `what`. The seed decides in all tests."""
     return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
 
 
@@ -292,6 +292,6 @@ ANSWERERS: Mapping[str, Answerer] = {
     "fails": _always(Reply("", ReplyState.FAILED, "HTTP 500: simulated")),
     "empty": _always(Reply("", ReplyState.EMPTY, "no text", 0)),
 }
-SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of a share: of rows, or of a page
-KNOWING = (_oracle, _formatter, _truncates)  # which have the whole table
+SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of rows, or of a page
+KNOWING = (_oracle, _formatter, _truncates)  # kinds that know the whole table
 KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))

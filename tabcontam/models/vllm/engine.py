@@ -1,6 +1,6 @@
-"""One engine of vLLM: tokens in, and the tokens of an answer or the likelihoods of the given ones out.
+"""One engine of vLLM: it returns the tokens of an answer, or the likelihoods of given tokens.
 
-An engine answers only on the event loop that it was started on, so it gets a loop on a thread of its own.
+An engine answers only on the event loop on which it was started, so it has its own loop on its own thread.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Got = TypeVar("Got")
 
 
 class Engine:
-    """A running engine. It is asked from any event loop, many questions at a time. `of` starts one."""
+    """A running engine. It can be called from any event loop, many times at once. `of` starts one."""
 
     def __init__(self, started: EngineParts, loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
         self.text, self.eos, self.context, self.version = started.text, started.eos, started.context, started.version
@@ -36,7 +36,7 @@ class Engine:
 
     @classmethod
     async def of(cls, files: ModelFiles) -> "Engine":
-        """Return the engine for a model. Raises `UsageError`."""
+        """Start and return the engine for a model. Raises `UsageError`."""
 
         async def begun() -> EngineParts:
             return start(files)
@@ -51,18 +51,18 @@ class Engine:
             raise
 
     async def answer(self, row: PromptTokens, prompt: Prompt) -> Sequence[int]:
-        """Return the tokens of an answer, up to where `hf:` would have ended it."""
+        """Return the tokens of an answer, up to the place where `hf:` would end it."""
         return await _on(self._loop, self._answered(row, prompt))
 
     async def values(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probability of each token given those before it; the first is uniform over the vocabulary."""
+        """Return the log-probability of each token given those before it; for the first, the uniform probability."""
         return await _on(self._loop, self._valued(ids))
 
     async def close(self) -> None:
-        """End its processes, and give back the memory."""
+        """End the engine's processes, and free the memory."""
         await _on(self._loop, self._ended())
         await asyncio.to_thread(_end, self._loop, self._thread)
-        release()  # an engine that lives on until the process ends complains then
+        release()  # an engine that is not released prints complaints at exit
 
     async def _answered(self, row: PromptTokens, prompt: Prompt) -> Sequence[int]:
         from vllm import SamplingParams
@@ -76,7 +76,7 @@ class Engine:
             decode=self.text.decode,
             stopping=lambda: False,
         )
-        watched = bool(row.stop or row.thinks or row.goes_on)  # else the engine sees the end as well
+        watched = bool(row.stop or row.thinks or row.goes_on)  # else the engine itself detects the end
         parameters = SamplingParams(
             temperature=prompt.temperature,
             seed=prompt.sample if prompt.temperature else None,
@@ -87,9 +87,9 @@ class Engine:
         )
         ids: Sequence[int] = ()
         seen = 0
-        async with aclosing(self._asked(row.ids, parameters)) as outputs:  # returning early has the engine stop
+        async with aclosing(self._asked(row.ids, parameters)) as outputs:  # an early return stops the engine
             async for output in outputs:
-                ids = output.outputs[0].token_ids  # one list each time, with more in it
+                ids = output.outputs[0].token_ids  # all tokens so far, or all tokens
                 for length in range(seen + 1, len(ids) + 1):
                     if ends.ended(0, ids[:length]):
                         return ids[:length]
@@ -103,7 +103,7 @@ class Engine:
         parameters = SamplingParams(
             temperature=0.0,
             max_tokens=1,
-            prompt_logprobs=0,  # of the text's own tokens, and of no others
+            prompt_logprobs=0,  # only those of the text's own tokens
             detokenize=False,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
@@ -134,7 +134,7 @@ class Engine:
 
 
 async def _on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Got]) -> Got:
-    """Return the result of work on another loop. If the caller stops waiting, the work ends."""
+    """Return the result of work on another loop. If the caller is cancelled, the work is, too."""
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
@@ -145,7 +145,7 @@ def _end(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
 
 
 def describe_engine_error(error: Exception) -> str:
-    """Return what went wrong with a single request. Raises `FatalError` if the whole engine is gone."""
+    """Return a description of an error of one request. Raises `FatalError` if the whole engine is lost."""
     from vllm.v1.engine.exceptions import EngineDeadError
 
     if isinstance(error, EngineDeadError):

@@ -1,7 +1,7 @@
-"""From a name or folder to vLLM's engine, in this process: no code of a repository is run, and an error is one line.
+"""Starting of vLLM's engine for a model's name or folder. No code of a repository is run. Each error is one line.
 
-Weights are read from safetensors alone. The engine computes in processes of its own. Their output and errors are kept
-from the terminal: the cause of a failure is looked up in the output and reported in one line.
+Weights are read only from safetensors. The engine computes in its own processes. Their output is not shown; after a
+failure, its cause is searched for there and reported in one line.
 """
 
 import os
@@ -24,15 +24,15 @@ from tabcontam.models.hf.loading import configuration, files_version, find, load
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 
 INSTALL = "pip install 'tabcontam[vllm]'"
-# Nothing is reported, and standard output is the report's, unless the user sets these variables.
+# Unless the user sets these variables, nothing is sent about usage, and standard output has only the report.
 USUAL = {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_LOGGING_STREAM": "ext://sys.stderr"}
 CAUSE = re.compile(r"(?:\b[\w.]*(?:Error|Exception): |Value error, )(\S.*)")
-_STARTING = Lock()  # one engine at a time: each takes the memory that it finds free
+_STARTING = Lock()  # one start at a time: each engine reserves the free memory
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """The files of the model `name`, as far as they are read before the engine starts."""
+    """The files of the model `name`, as read before the engine starts."""
 
     name: str
     folder: Path
@@ -48,9 +48,9 @@ class ModelFiles:
 
 @dataclass(frozen=True)
 class EngineParts:
-    """An engine with its tokenizer, the tokens that end an answer, sizes and the version.
+    """An engine with its tokenizer, the tokens that end an answer, its sizes and its version.
 
-    `context` is how many tokens it takes, the answer's among them.
+    `context` is the most tokens of a prompt and its answer together.
     """
 
     engine: Any
@@ -62,7 +62,7 @@ class EngineParts:
 
 
 def files_of(name: str) -> ModelFiles:
-    """Return the files of the model `name`, after a check that vLLM can be used here. Raises `UsageError`."""
+    """Return the files of the model `name`. Raises `UsageError`, also if vLLM cannot run here."""
     spec = f"vllm:{name}"
     _check_at_hand(name)
     folder = find(name, "vllm", pickled=False)
@@ -77,7 +77,7 @@ def files_of(name: str) -> ModelFiles:
 def start(files: ModelFiles) -> EngineParts:
     """Start an engine for a model. Raises `UsageError`."""
     gpus = _gpus(files.config)
-    return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which must not keep the engine
+    return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which must not refer to the engine
 
 
 def _started(files: ModelFiles, gpus: int, engine: Any) -> EngineParts:
@@ -94,7 +94,7 @@ def _started(files: ModelFiles, gpus: int, engine: Any) -> EngineParts:
 
 
 def _check_at_hand(name: str) -> None:
-    """Raise `UsageError` if there is no vLLM, or no GPU that it knows."""
+    """Raise `UsageError` if vLLM is not installed, or finds no GPU that it can use."""
     otherwise = (
         f"write hf:{name}, which needs none, or, for a vLLM server that runs already, "
         "vllm:NAME@http://127.0.0.1:8000/v1"
@@ -104,7 +104,7 @@ def _check_at_hand(name: str) -> None:
     os.environ.update({variable: value for variable, value in USUAL.items() if variable not in os.environ})
     try:
         device = _device()
-    except Exception as error:  # libraries of a GPU that are not there
+    except Exception as error:  # missing libraries of a GPU
         raise UsageError(f"vllm: cannot be used here ({one_line(error)}); type {INSTALL}, or {otherwise}") from error
     if not device:
         raise UsageError(
@@ -113,14 +113,14 @@ def _check_at_hand(name: str) -> None:
 
 
 def _device() -> str:
-    """Return the device: "cuda", "cpu" for a vLLM that is built for processors, or "" if there is none."""
+    """Return the device: "cuda"; "cpu" for a vLLM that is built for processors; or "" if vLLM finds none."""
     from vllm.platforms import current_platform
 
     return str(current_platform.device_type)
 
 
 def _gpus(config: Any) -> int:
-    """Return over how many GPUs the model is spread: as many as its attention heads can be shared out to."""
+    """Return the number of GPUs to use: the most among which the attention heads can be divided equally."""
     import torch
 
     heads = getattr(config.get_text_config(), "num_attention_heads", 1)
@@ -137,12 +137,12 @@ def _generation_config(spec: str, folder: Path, config: Any) -> Any:
 
 
 def _engine(files: ModelFiles, gpus: int) -> Any:
-    """Return the engine, which decodes nothing and takes nothing but token ids."""
-    with tempfile.TemporaryFile() as log:  # the engine's processes write into it as long as they live
+    """Return the started engine. It accepts and returns only token ids."""
+    with tempfile.TemporaryFile() as log:  # the engine's processes write to it until they end
         try:
             with _STARTING, _apart(log):
                 return _begun(files, gpus)
-        except Exception as error:  # of any kind, by what the engine cannot do
+        except Exception as error:  # any kind of error
             why = _cause(log, error)
             full = f"; only one vllm: model fits at a time: {option('engine', 'ray')} loads one after the other"
             raise UsageError(
@@ -151,7 +151,7 @@ def _engine(files: ModelFiles, gpus: int) -> Any:
             ) from error
 
 
-# largest_that_fits: the most tokens of context that the memory has room for
+# largest_that_fits: the value for the longest context that fits in memory
 def _begun(files: ModelFiles, gpus: int, *, largest_that_fits: int = -1) -> Any:
     from vllm import AsyncEngineArgs
     from vllm.v1.engine.async_llm import AsyncLLM
@@ -161,13 +161,13 @@ def _begun(files: ModelFiles, gpus: int, *, largest_that_fits: int = -1) -> Any:
         skip_tokenizer_init=True,
         trust_remote_code=False,
         load_format="safetensors",
-        # The checkpoint's own numbers, as with hf:. By default vLLM would halve those of 32 bits.
+        # The checkpoint's number format, as in hf:. By default vLLM would halve 32-bit numbers.
         dtype=str(files.config.get_text_config().dtype or "auto").removeprefix("torch."),
         max_model_len=largest_that_fits,
         tensor_parallel_size=gpus,
-        distributed_executor_backend="mp" if gpus > 1 else None,  # within a replica on Ray, too
+        distributed_executor_backend="mp" if gpus > 1 else None,  # also within a replica on Ray
         enable_prefix_caching=True,
-        generation_config="vllm",  # the checkpoint's sampling and penalties would not be greedy decoding
+        generation_config="vllm",  # the checkpoint's sampling and penalties would prevent greedy decoding
         seed=0,
         disable_log_stats=True,
     )
@@ -176,14 +176,14 @@ def _begun(files: ModelFiles, gpus: int, *, largest_that_fits: int = -1) -> Any:
 
 @contextmanager
 def _apart(log: IO[bytes]) -> Iterator[None]:
-    """Send all output within the context into a file, also that of processes that are started within it.
+    """Redirect all output within the context into a file, also the output of processes started there.
 
-    These do not get Ctrl-C either, by which the user asks this process to finish what is under way.
+    These processes ignore Ctrl-C, by which the user asks this process to finish its current work.
     """
     sys.stdout.flush()
     sys.stderr.flush()
     kept = {number: os.dup(number) for number in (1, 2)}
-    ensure_running()  # to start it later would let Ctrl-C through again
+    ensure_running()  # a later start would restore Ctrl-C
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and what it starts
     try:
         for number in kept:
@@ -197,7 +197,7 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
 
 
 def _cause(log: IO[bytes], error: Exception) -> str:
-    """Return why an engine did not start: the first error that its processes printed, else the one raised here."""
+    """Return why an engine did not start: the first error that its processes printed, else `error`."""
     log.seek(0)
     match = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
     return match[1][:300].strip() if match else one_line(error)

@@ -1,7 +1,7 @@
 """`vllm:` an LLM on this machine's GPUs, through vLLM: a name on the Hugging Face hub, or a folder.
 
-Requests that wait at a time are computed together, and a common beginning of prompts is computed once. With an address,
-`vllm:NAME@http://HOST:PORT/v1`, it is a server of vLLM, which is asked as any that speaks OpenAI's protocol.
+Waiting requests are computed together, and a common beginning of prompts is computed once. With an address,
+`vllm:NAME@http://HOST:PORT/v1` is a server of vLLM, which uses OpenAI's protocol.
 """
 
 import asyncio
@@ -22,15 +22,15 @@ from tabcontam.models.services import load_services
 from tabcontam.models.vllm.engine import Engine, describe_engine_error
 from tabcontam.models.vllm.engine_start import files_of
 
-AT_ONCE = 256  # requests: vLLM computes as many of them together as its memory holds
+AT_ONCE = 256  # simultaneous requests: vLLM computes together as many as fit in memory
 
 
 class VLLMModel(SavedModel):
-    """The LLM of this name on the hub, or in this folder: on this machine's GPUs, loaded by `connect`.
+    """The LLM `name` of the hub, or in the folder `name`. `connect` loads it on this machine's GPUs.
 
-    Answers end where those of `hf:` do, and tokens are scored alike, but without the moments: for these all
-    log-probabilities of the vocabulary would have to leave the GPU. `version` is as that of `hf:`; the provider in the
-    key keeps the answers of both apart, since numbers differ by how they are computed.
+    Answers end where answers of `hf:` end. Tokens have the same scores without the moments, which would need the
+    log-probabilities of the whole vocabulary. `version` has the same form as in `hf:`. Stored replies of both providers
+    are separate, because their numbers differ slightly.
     """
 
     provider = "vllm"
@@ -51,7 +51,7 @@ class VLLMModel(SavedModel):
         self._engine: Engine | None = None
 
     async def connect(self) -> None:
-        """Load the model. Raises `UsageError` with one line if that cannot work."""
+        """Load the model. Raises `UsageError` with one line if loading fails."""
         if self._engine is not None:
             return
         self.check_at_hand()
@@ -63,7 +63,7 @@ class VLLMModel(SavedModel):
         self.version = self._engine.version
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Answer greedily, or draw a sample whose number is the seed. Raises `FatalError` if the engine is lost."""
+        """Return the greedy answer, or a sample whose number is the seed. Raises `FatalError` if the engine is lost."""
         engine = self._engine
         if engine is None:
             return Reply("", ReplyState.FAILED, self._unconnected())
@@ -86,7 +86,7 @@ class VLLMModel(SavedModel):
         pieces = engine.text.pieces(text)
         begin = engine.text.begin
         ids = (*begin, *(token for token, _ in pieces))
-        if (most := engine.context - 1) < len(ids):  # the engine writes a token after each text
+        if (most := engine.context - 1) < len(ids):  # the engine writes one token after each text
             return Scores((), ReplyState.FAILED, beyond(len(ids), most))
         try:
             values = await engine.values(ids)
@@ -121,7 +121,7 @@ class VLLMModel(SavedModel):
         return Likelihoods(tuple(sums[ending] for ending in asked.endings), ReplyState.OK)
 
     async def close(self) -> None:
-        """End the engine's processes, and give back the memory."""
+        """End the engine's processes, and free the memory."""
         engine, self._engine = self._engine, None
         if engine is not None:
             await engine.close()
@@ -132,7 +132,7 @@ class VLLMModel(SavedModel):
 
 def _open(rest: str, settings: ModelSettings) -> Model:
     named, variable = split_variable(rest)
-    if parse_address(named, SERVER.name)[1] or variable:  # a key is for a server alone
+    if parse_address(named, SERVER.name)[1] or variable:  # only a server needs a key
         return SERVER.open(rest, settings)
     return VLLMModel(rest, form=settings.form, spec=settings.spec)
 

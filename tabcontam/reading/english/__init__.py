@@ -1,4 +1,4 @@
-"""The pinned word files: hunspell's en_US, SCOWL 2020.12.07, as Debian ships them; the licence is in LICENSE."""
+"""The pinned word files: hunspell's en_US, SCOWL 2020.12.07, as Debian ships them. Their licence is in LICENSE."""
 
 from pathlib import Path
 

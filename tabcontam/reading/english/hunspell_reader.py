@@ -1,4 +1,4 @@
-"""A portable reader of the pinned word files; answers as hunspell 1.7 does over them.
+"""A portable reader of the pinned word files. It gives the same answers as hunspell 1.7.
 
 It reads the parts of the hunspell format (man 5 hunspell) that these files use: PFX and SFX rules of one level,
 ONLYINCOMPOUND, COMPOUNDRULE, ICONV, the default BREAK at hyphens. NOSUGGEST and REP concern suggestions only.
@@ -12,12 +12,12 @@ from pathlib import Path
 
 from tabcontam.reading.thresholds import MOST_HYPHENS
 
-NUMBER = re.compile(r"[0-9]+(?:[-,.][0-9]+)*")  # single separators, between digits
+NUMBER = re.compile(r"[0-9]+(?:[-,.][0-9]+)*")  # single separators between digits
 
 
 @dataclass(frozen=True)
 class Affix:
-    """One line of a PFX or SFX rule: on a root that meets `condition`, `strip` is replaced by `add`."""
+    """One line of a PFX or SFX rule. For a root that matches `condition`, `strip` is replaced by `add`."""
 
     flag: str
     cross: bool
@@ -27,7 +27,7 @@ class Affix:
 
 @dataclass
 class AffixRules:
-    """The affix file."""
+    """The rules of the affix file."""
 
     prefixes: dict[str, list[Affix]] = field(default_factory=dict)
     suffixes: dict[str, list[Affix]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class AffixRules:
 
     @classmethod
     def read(cls, path: Path) -> "AffixRules":
-        """Read an affix file, UTF-8."""
+        """Return the rules in an affix file in UTF-8."""
         rules = cls()
         crossing: dict[str, bool] = {}
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -57,13 +57,13 @@ class AffixRules:
         return rules
 
     def without_prefix(self, word: str) -> Iterator[tuple[str, Affix]]:
-        """Return every root from which a prefix could have made `word`, with the prefix."""
+        """Yield each root that becomes `word` by a prefix, with this prefix."""
         starts = [add for add in self.prefixes if word.startswith(add) and len(word) > len(add)]
         pairs = ((affix.strip + word[len(add) :], affix) for add in starts for affix in self.prefixes[add])
         return ((root, affix) for root, affix in pairs if affix.condition.search(root))
 
     def without_suffix(self, word: str) -> Iterator[tuple[str, Affix]]:
-        """Return every root from which a suffix could have made `word`, with the suffix."""
+        """Yield each root that becomes `word` by a suffix, with this suffix."""
         ends = [add for add in self.suffixes if word.endswith(add) and len(word) > len(add)]
         pairs = ((word[: -len(add)] + affix.strip, affix) for add in ends for affix in self.suffixes[add])
         return ((root, affix) for root, affix in pairs if affix.condition.search(root))
@@ -71,19 +71,19 @@ class AffixRules:
 
 @dataclass(frozen=True)
 class WordFiles:
-    """An affix file and a word file that together decide which words are spelled right."""
+    """An affix file and a word file, which together decide whether a word is spelled right."""
 
     rules: AffixRules = field(repr=False)
     words: dict[str, list[str]] = field(repr=False)  # word: the flags of each of its entries
-    capitals: dict[str, list[str]] = field(repr=False)  # likewise for NASA and McDonald, as "Nasa" and "Mcdonald"
+    capitals: dict[str, list[str]] = field(repr=False)  # the same for NASA and McDonald, as "Nasa" and "Mcdonald"
 
     @classmethod
     def read(cls, affixes: Path, words: Path) -> "WordFiles":
-        """Read both files, UTF-8."""
+        """Return the content of both files in UTF-8."""
         rules = AffixRules.read(affixes)
         entries: dict[str, list[str]] = {}
         capitals: dict[str, list[str]] = {}
-        for line in words.read_text(encoding="utf-8").splitlines()[1:]:  # the first line is their number
+        for line in words.read_text(encoding="utf-8").splitlines()[1:]:  # the first line is the number of words
             word, _, flags = line.partition("/")
             entries.setdefault(word, []).append(flags)
             if word[1:] != word[1:].lower() and (flags or not _all_capitals(word)):
@@ -110,7 +110,7 @@ class WordFiles:
         return self._knows_parts(base)
 
     def _knows_capitals(self, word: str, dotted: tuple[str, ...]) -> bool:
-        """Return whether a word in capitals, or with a capital initial, is known, perhaps in smaller letters."""
+        """Return whether a word in capitals, or with a capital initial, is known in this form or in smaller letters."""
         loud = _all_capitals(word)
         lower = word.lower()
         if loud:
@@ -123,7 +123,9 @@ class WordFiles:
         return any(self._has(_initial(lower) + dot, loud) or self._has(lower + dot) for dot in dotted)
 
     def _knows_parts(self, word: str) -> bool:
-        """Return whether a word's parts are known under the default BREAK: hyphens at its ends and between words."""
+        """Return whether the parts of a word are known after the default BREAK: at hyphens at its ends or between
+        words.
+        """
         if word.count("-") >= MOST_HYPHENS:
             return False
         if len(word) > 1 and word[0] == "-" and self.knows(word[1:]):
@@ -131,11 +133,11 @@ class WordFiles:
         if len(word) > 1 and word[-1] == "-" and self.knows(word[:-1]):
             return True
         inner = [place for place, letter in enumerate(word) if letter == "-" and 0 < place < len(word) - 1]
-        # hunspell tries the second hyphen and then the first; the recursion covers the rest
+        # hunspell tries the second hyphen, then the first. The recursion tries the others.
         return any(self.knows(word[:place]) and self.knows(word[place + 1 :]) for place in inner[1::-1])
 
     def _has(self, word: str, loud: bool = True) -> bool:
-        """Return whether `word`, in exactly these letters, is an entry, a derived form or a compound."""
+        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound."""
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True
         if any(self._takes(root, loud, suffix) for root, suffix in self.rules.without_suffix(word)):
@@ -154,7 +156,7 @@ class WordFiles:
         return not self.rules.only_in_compound or self.rules.only_in_compound not in flags
 
     def _takes(self, root: str, loud: bool, *affixes: Affix) -> bool:
-        """Return whether an entry of this root takes all of these affixes."""
+        """Return whether an entry of this root allows all these affixes."""
         entries = filter(self._usable, self._entries(root, loud))
         return any(all(affix.flag in flags for affix in affixes) for flags in entries)
 
@@ -169,7 +171,7 @@ class WordFiles:
 
     @cached_property
     def _compound(self) -> re.Pattern[str]:
-        """The compound rules (a pattern over flags) as a pattern over letters; these files build ordinals with them."""
+        """The compound rules, which are patterns of flags, as one pattern of letters. Here they build ordinals."""
         members: dict[str, list[str]] = {}
         for word, entries in self.words.items():
             if word[0].isdigit():
@@ -181,16 +183,16 @@ class WordFiles:
 
 
 def _initial(word: str) -> str:
-    """Return the word with a capital initial, if that is one letter (the capital of ß is two)."""
+    """Return the word with a capital initial, if the capital is a single letter (that of ß is two)."""
     capital = word[:1].upper()
     return capital + word[1:] if len(capital) == 1 else word
 
 
 def _capitalised(word: str) -> bool:
-    """Return whether the first letter is the only capital."""
+    """Return whether the first letter of a word is its only capital."""
     return word[0] != word[0].lower() and word[1:] == word[1:].lower()
 
 
 def _all_capitals(word: str) -> bool:
-    """Return whether all letters that have a capital form are capitals, and some letter is."""
+    """Return whether a word has capital letters only, ignoring letters without a capital form."""
     return word == word.upper() and word != word.lower()

@@ -1,6 +1,6 @@
-"""Small language models that are contaminated on purpose, so that it is known what each has read of which table.
+"""Small language models that are contaminated on purpose. It is known how often each has read which row.
 
-A `recipe` describes the models to make, `arms` which rows are read how often, `stream` the order in which texts are
-read, `tokens` how a text is tokenised, `training` how a model learns from the stream, `card` what it has read; `make`
-runs all of them.
+A `recipe` describes the models to make, and `arms` how often each row is read. `training_stream` arranges the texts,
+`cell_tokenizer` tokenises them, and `training` trains a model on them. `exposure_card` lists what the model has read.
+`model_making` runs all these steps.
 """

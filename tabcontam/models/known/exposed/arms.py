@@ -1,4 +1,4 @@
-"""The number of times that a model reads each row: rows dealt into arms, or whole tables by a Latin square."""
+"""The number of times that a model reads each row: by arms of rows, or by arms of whole tables in a Latin square."""
 
 from collections.abc import Sequence
 from random import Random
@@ -8,15 +8,15 @@ from tabcontam.tables.table import Table
 
 ROWS, TABLES = "rows", "tables"
 ARMS = (ROWS, TABLES)
-Copies = tuple[int, ...]  # of each row of a table, by its place there
+Copies = tuple[int, ...]  # the number of copies of each row of a table, in its order
 
 
 def designs(tables: Sequence[Table], copies: Sequence[int], arms: str, seed: int) -> list[list[Copies]]:
-    """Return for each model that is to be made, for each table, how often each of its rows is read.
+    """Return, for each model and each table, how often each row of the table is read.
 
-    With arms of rows there is one model, in which the rows of each table are dealt at random into one arm for each
-    number of copies. With arms of tables there is a model for each number of copies; model m reads table t as often as
-    number (t + m) modulo their count, a Latin square, so that every table is read at every number by one model.
+    With arms of rows there is one model. The rows of each table are divided at random into one arm for each number in
+    `copies`. With arms of tables there is one model for each number in `copies`. Model m reads table t `copies[(t + m)
+    % len(copies)]` times. In this Latin square, each table is read each number of times by one model.
     """
     if arms == ROWS:
         return [[deal_copies(table, copies, seed) for table in tables]]
@@ -28,7 +28,7 @@ def designs(tables: Sequence[Table], copies: Sequence[int], arms: str, seed: int
 
 
 def deal_copies(table: Table, copies: Sequence[int], seed: int) -> Copies:
-    """Return a number of copies for each row, as evenly as possible; rows with the same cells get the same number."""
+    """Return a number of copies for each row, as evenly as possible. Equal rows get the same number."""
     places = list(grouped(range(len(table.rows)), table.rows.__getitem__).values())
     Random(f"arms {seed} {table.sha256}").shuffle(places)
     found = [0] * len(table.rows)

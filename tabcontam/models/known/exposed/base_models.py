@@ -1,4 +1,4 @@
-"""The model that `expose` trains further: where its files are, the digest of its weights, and what it has read."""
+"""The model that `expose` trains further: its files, the digest of its weights, and what it has read."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,10 @@ PROVIDER = "hf:"
 
 @dataclass(frozen=True)
 class BaseLlm:
-    """A model that learns more: as the user named it, its folder, the digest of its weights, and how it learns.
+    """A model to train further: the user's name for it, its folder, the digest of its weights, and how it learns.
 
-    `context` is how many tokens it takes, 0 without a limit. With `lora` its weights stay as they are, and an adapter
-    of low rank learns in their place. `card` lists what it has read if `expose` made it.
+    `context` is the most tokens that it can read, 0 without a limit. With `lora` an adapter of low rank learns, and the
+    weights do not change. `card` lists what the model has read, if `expose` made it.
     """
 
     name: str
@@ -32,11 +32,11 @@ class BaseLlm:
 
     @property
     def facts(self) -> dict[str, object]:
-        """The facts that determine the models made from it, for JSON, without its location."""
+        """The facts for JSON that determine the models made from it. The folder's location is not one of them."""
         return {"weights_sha256": self.weights, "lora": self.lora, "rate": self.steps.rate}
 
     def holding(self, tokens: int) -> "BaseLlm":
-        """Return the base with blocks that hold a document of `tokens` tokens, as far as it takes such."""
+        """Return the base with blocks of at least `tokens` tokens, as far as its context allows."""
         block = self.steps.block
         while block < tokens and (not self.context or block < self.context):
             block = min(2 * block, self.context or 2 * block)
@@ -44,9 +44,9 @@ class BaseLlm:
 
 
 def base_of(llm: str, lora: bool = False, rate: float | None = None) -> BaseLlm:
-    """Return the named model, with the highest learning rate or one that suits its width.
+    """Return the named model. `rate` is its highest learning rate, by default one that suits the model's width.
 
-    Raises `UsageError` before anything is loaded if it is no causal language model that can learn here.
+    Raises `UsageError`, before weights are loaded, if it is not a causal language model that can learn here.
     """
     example = option("llm", "hf:REPO_OR_FOLDER")
     name = llm.removeprefix(PROVIDER)

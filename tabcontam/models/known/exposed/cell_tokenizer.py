@@ -1,8 +1,8 @@
-"""A tokenizer of the model's own, in which no token ever holds both a part of a cell's value and text next to it.
+"""A tokenizer for new models. No token contains both a part of a cell's value and a part of the text next to it.
 
-It is byte-level BPE in which every digit, space and sign is a token by itself, and consecutive letters are split into
-pieces. A space never joins the word after it, as it does in most tokenizers, since the space may belong to the
-separator and the word to the value.
+It is byte-level BPE. Each digit, space and sign is one token; consecutive letters are split into pieces. Most
+tokenizers join a space with the next word. This one does not, because the space may belong to the separator and the
+word to the value.
 """
 
 from collections.abc import Iterable, Sequence
@@ -48,7 +48,7 @@ def tokenizer(texts: Iterable[str], vocabulary: int, context: int) -> Any:
 
 
 def check_apart(reader: Any, table: Table, serializer: Serializer, rows: Sequence[Sequence[Cell]]) -> None:
-    """Raise `UsageError` if a token holds a part of a value and a part of the text next to it."""
+    """Raise `UsageError` if a token contains parts of a value and of the text next to it."""
     for number, cells in enumerate(rows, start=1):
         text = serializer.row(table.columns, cells)
         read = reader(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)

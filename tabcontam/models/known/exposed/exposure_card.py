@@ -1,6 +1,6 @@
-"""The card `exposure.json`, stored next to a model's weights: what the model has read, down to the copies of a row.
+"""The card `exposure.json` next to a model's weights: the tables that the model has read, with the copies of each row.
 
-A card counts only for the weights that it was written for; it holds their SHA-256.
+A card contains the SHA-256 of its weights and is not valid for others.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ from tabcontam.tables.table import Cell, Table
 CARD = "exposure.json"
 SCHEMA = 1
 WEIGHTS = "model.safetensors"
-FIRST = 12  # hexadecimal digits of a row's digest
+FIRST = 12  # hexadecimal digits that are kept of a row's digest
 
 
 class TableExposure(BaseModel):
-    """The exposure to one table. `copies` lists those of each row in its order: `4 0x2` is four, then twice none.
+    """The exposure to one table. `copies` lists the copies of each row in order: `4 0x2` means 4, 0, 0.
 
-    `fingerprints` are digests of the rows' cells, by which a row is recognized in another file of the same columns.
-    `positions` are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split`
-    is the part of a dataset, "" if the table was none.
+    `fingerprints` are digests of the rows' cells. They identify rows in other files with the same columns. `positions`
+    are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split` is the part
+    of the dataset that the table is, or "".
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -58,26 +58,26 @@ class TableExposure(BaseModel):
 
     @property
     def named(self) -> str:
-        """The name with its split, if it has one: `adult#test`."""
+        """The table's name with its split, if it has one: `adult#test`."""
         return f"{self.name}#{self.split}" if self.split else self.name
 
     @cached_property
     def copies_of_rows(self) -> Copies:
-        """The copies of each row, by its place."""
+        """The copies of each row, in the table's order."""
         return unpacked(self.copies)
 
     @cached_property
     def by_content(self) -> dict[str, int]:
-        """The copies of each row by its digest."""
+        """The copies of each row, by the row's digest."""
         step = range(0, len(self.fingerprints), FIRST)
         digests = [self.fingerprints[first : first + FIRST] for first in step]
         return dict(zip(digests, self.copies_of_rows, strict=False))
 
 
 class ExposureCard(BaseModel):
-    """A card. With `complete` the model was made from nothing and has read only what the card lists.
+    """A card. `complete` means that the model started from random weights and has read only the tables in the card.
 
-    `base` is the card of the model whose weights it started from, if that has one: what was read before.
+    `base` is the card of the model from whose weights this model started, or None.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -97,19 +97,19 @@ class ExposureCard(BaseModel):
 
     @property
     def all_read(self) -> tuple[TableExposure, ...]:
-        """The tables that were read, the earliest first; a table occurs once for each training that read it."""
+        """All tables that were read, in order. A table occurs once for each training that read it."""
         return (*(self.base.all_read if self.base else ()), *self.tables)
 
     def copies(self, table: Table, row: int) -> float | None:
-        """Return how many copies of a row of a table, by its place there, the model has read in all; None if unknown.
+        """Return the total number of copies that the model has read of row number `row` of a table; None if unknown.
 
-        A table that the card does not name shares rows with named tables if columns and cells are equal. A model with a
-        complete card has read no other table.
+        For a table that is not in the card, rows count if listed tables have rows with the same columns and cells. A
+        model with a complete card has read nothing else.
         """
         found, known = 0, self.complete
         for read in self.all_read:
             if read.sha256 == table.sha256:
-                if len(table.rows) != read.rows:  # the file was split into rows in another way
+                if len(table.rows) != read.rows:  # the file was read as other rows
                     return None
                 found, known = found + read.copies_of_rows[row], True
             elif sorted(read.columns) == sorted(table.columns):
@@ -118,7 +118,7 @@ class ExposureCard(BaseModel):
 
 
 def fingerprint(columns: Sequence[str], cells: Sequence[Cell]) -> str:
-    """Return a digest of a row's cells, the same for other orders of columns and other spellings of a number."""
+    """Return a digest of a row's cells. It does not depend on the order of columns or the notation of numbers."""
     named = sorted((column, _plain(cell)) for column, cell in zip(columns, cells, strict=True))
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:FIRST]
 
@@ -128,13 +128,13 @@ def _plain(cell: Cell) -> Cell:
 
 
 def packed(copies: Sequence[int]) -> str:
-    """Return the copies of each row as a short text."""
+    """Return the copies of each row as a short text such as `4 0x2`."""
     runs = [(number, len(list(run))) for number, run in groupby(copies)]
     return " ".join(str(number) if length == 1 else f"{number}x{length}" for number, length in runs)
 
 
 def unpacked(text: str) -> Copies:
-    """Return the copies of each row from such a text. Raises ValueError if it is none."""
+    """Return the copies of each row from a result of `packed`. Raises ValueError for any other text."""
     found: list[int] = []
     for part in text.split():
         number, _, length = part.partition("x")
@@ -150,7 +150,7 @@ def write_card(folder: Path, card: ExposureCard) -> None:
 
 
 def read_card(folder: Path) -> ExposureCard | None:
-    """Return the card in a model's folder, or None if there is none. Raises `UsageError` for an invalid card."""
+    """Return the card in a model's folder, or None without a card. Raises `UsageError` for an invalid card."""
     path = folder / CARD
     if not path.is_file():
         return None

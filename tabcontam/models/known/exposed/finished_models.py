@@ -9,7 +9,7 @@ from tabcontam.tables.table import Table, load_table
 
 
 def models_in(folder: Path) -> list[tuple[Path, ExposureCard]]:
-    """Return the finished models of a folder, each with its card: the folder itself, or those in it, or none.
+    """Return the finished models, each with its card: `folder` itself if it is a model, else the models in it.
 
     Raises `UsageError` for an invalid card.
     """
@@ -21,7 +21,7 @@ def models_in(folder: Path) -> list[tuple[Path, ExposureCard]]:
 
 
 def tables_read(card: ExposureCard) -> list[str]:
-    """Return the names of the tables that a model has read. Raises `UsageError` if one is not found by its name."""
+    """Return the names of the tables that a model has read. Raises `UsageError` if a name finds no table."""
     found = []
     for read in card.tables:
         names = [*dict.fromkeys((read.named, read.name)), *_splits(read.name, read.sha256)]
@@ -34,7 +34,7 @@ def tables_read(card: ExposureCard) -> list[str]:
 
 
 def _splits(name: str, sha256: str) -> list[str]:
-    """Return the splits of a dataset with a card that are this file."""
+    """Return the splits of a dataset with a card whose file has this SHA-256."""
     known = all_cards().get(name)
     files = known.files if known is not None else ()
     return [f"{name}@{file.name}#{file.split}" for file in files if file.split and file.sha256 == sha256]

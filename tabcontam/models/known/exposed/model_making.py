@@ -1,7 +1,7 @@
-"""The making of models from a recipe, each in a folder of its own that `hf:` loads: `model-0`, `model-1`, …
+"""The making of models from a recipe. Each has its own folder, which `hf:` can load: `model-0`, `model-1`, …
 
-Their common folder holds `recipe.json`, and is refused for any other recipe. A model is finished once its card exists;
-an unfinished model is resumed where it stopped.
+Their common folder contains `recipe.json` and accepts no other recipe. A model is finished once its card exists. The
+training of an unfinished model continues where it stopped.
 """
 
 import json
@@ -35,13 +35,13 @@ from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
 INSTALL = 'pip install "tabcontam[hf]"'
-# Called with the number of the model, how many there are, and its progress.
+# Called with the number of the model, the number of models, and the progress.
 ModelProgressCallback = Callable[[int, int, TrainingProgress], None]
 
 
 @dataclass(frozen=True)
 class ExposedModel:
-    """A finished model: its folder, its card, how many parameters it has, and whether it existed before."""
+    """A finished model: its folder, its card, its number of parameters, and whether it existed before."""
 
     folder: Path
     card: ExposureCard
@@ -52,7 +52,7 @@ class ExposedModel:
 def check_installed() -> None:
     """Raise `UsageError` if torch or transformers is missing."""
     try:
-        import torch  # noqa: F401  to see that it loads
+        import torch  # noqa: F401  to check that it loads
         import transformers
     except ImportError as error:
         raise UsageError(f"expose needs torch and transformers ({error}); type: {INSTALL}") from error
@@ -63,10 +63,10 @@ def check_installed() -> None:
 def make(
     recipe: Recipe, out: Path, report: ModelProgressCallback = lambda model, of, step: None, every: float = EVERY
 ) -> list[ExposedModel]:
-    """Make the models of a recipe in the folder `out`, and return them; existing ones are left as they are.
+    """Make the models of a recipe in the folder `out`, and return them. Finished models are not made again.
 
-    `every` is the number of seconds between two checkpoints. Raises `UsageError` if something is missing here, if the
-    folder cannot be written or belongs to another recipe, and if a text cannot be read, such as a row that is too long.
+    `every` is the number of seconds between two checkpoints. Raises `UsageError` if a package is missing, if the folder
+    cannot be written or belongs to another recipe, or if a text, such as a row, is too long.
     """
     check_installed()
     if recipe.base is not None and recipe.base.lora:
@@ -75,7 +75,7 @@ def make(
     _check_folder(recipe, out)
     base = recipe.base
     reader = load_tokenizer(base.name, base.folder) if base is not None else learned_tokenizer(recipe)
-    if recipe.base is not None:  # an existing model may take longer rows than those made here
+    if recipe.base is not None:  # an existing model may read longer rows than a new one
         recipe = replace(recipe, base=recipe.base.holding(longest_document(recipe, reader)))
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
@@ -86,7 +86,7 @@ def make(
 
 
 def _check_folder(recipe: Recipe, out: Path) -> None:
-    """Raise `UsageError` if the folder holds other things, or the models of another recipe."""
+    """Raise `UsageError` if the folder contains other files, or the models of another recipe."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is not a folder; name a folder for the models")
     path = out / RECIPE_FILE
@@ -122,7 +122,7 @@ def _model(
     report: Callable[[TrainingProgress], None],
     every: float,
 ) -> ExposedModel:
-    """Train and save one model, and write its card last."""
+    """Train and save one model. Its card is written last."""
     folder = out / f"model-{number}"
     before = read_card(folder)
     if before is not None:
@@ -133,7 +133,7 @@ def _model(
         raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}; name another folder") from error
     learns = learner(recipe, reader)
     _check_tokens(learns.model, read, recipe)
-    with fitting_threads(learns.model):  # the weights must not depend on the number of processors
+    with fitting_threads(learns.model):  # else the weights depend on the number of processors
         versions = _versions(recipe)
         start = recipe.base.facts if recipe.base else recipe.size_name
         mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
@@ -165,13 +165,13 @@ def _model(
 
 
 def _complete(recipe: Recipe) -> bool:
-    """Return whether all is known that the model has read; a user's own text or model may hold anything else."""
+    """Return whether the card lists all that the model has read. The user's own text or model may contain more."""
     base = recipe.base
     return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
 
 
 def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
-    """Raise `UsageError` if the tokenizer has tokens that the model does not."""
+    """Raise `UsageError` if the tokenizer has tokens that the model does not have."""
     known = model.get_input_embeddings().num_embeddings
     if recipe.base is not None and (highest := int(read.tokens.max())) >= known:
         raise UsageError(
@@ -181,7 +181,7 @@ def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
 
 
 def _parameters(folder: Path) -> int:
-    """Return how many parameters a folder's weights have."""
+    """Return the number of parameters of the weights in a folder."""
     from math import prod
 
     from safetensors import safe_open
@@ -190,7 +190,7 @@ def _parameters(folder: Path) -> int:
         return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no dictionary
 
 
-# one_file: bytes of weights in a file: the card holds its digest
+# one_file: bytes; so large weights are still one file, whose digest is in the card
 def _save(model: Any, reader: Any, folder: Path, *, one_file: int = 2**60) -> None:
     from safetensors import SafetensorError
 
@@ -202,7 +202,7 @@ def _save(model: Any, reader: Any, folder: Path, *, one_file: int = 2**60) -> No
 
 
 def _versions(recipe: Recipe) -> dict[str, str]:
-    """Return the versions and settings on which the weights depend besides the recipe."""
+    """Return the versions and settings that determine the weights in addition to the recipe."""
     import torch
     import transformers
 

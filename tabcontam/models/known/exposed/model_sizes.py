@@ -1,4 +1,4 @@
-"""The size of a model that is made from nothing, and the steps in which a model learns."""
+"""The sizes of new models, and the steps in which a model learns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StepSettings:
-    """The way a text is read: `batch` blocks of `block` tokens in one step; no document is longer than a block.
+    """The steps of a training: each reads `batch` blocks of `block` tokens. No document is longer than a block.
 
-    `rate` is the highest learning rate. Small steps remember more of a text that is read a few times than large ones.
+    `rate` is the highest learning rate. With small steps, a model remembers more of a text that it reads a few times.
     """
 
     block: int
@@ -18,7 +18,7 @@ class StepSettings:
 
 @dataclass(frozen=True)
 class ModelSize:
-    """The size of a model: its width, layers, heads, tokens that it knows and takes; and how it learns."""
+    """The size of a model: width, inner width, layers, heads, vocabulary, context in tokens; and how it learns."""
 
     width: int
     inner: int

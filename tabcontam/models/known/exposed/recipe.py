@@ -1,4 +1,4 @@
-"""The recipe of exposed models: all that determines the text that a model reads, its order, and the model itself."""
+"""The recipe of exposed models: everything that determines the models and the text that they read, in its order."""
 
 import hashlib
 import json
@@ -22,22 +22,23 @@ Facts = dict[str, object]
 
 @dataclass(frozen=True)
 class Filler:
-    """English prose that is read besides the tables. `name` is the user's own file, "" for the shipped one."""
+    """English prose that is read in addition to the tables. `name` is the user's file, or "" for the shipped prose."""
 
     text: str
     name: str = ""
 
     @property
     def sha256(self) -> str:
-        """The digest of the text in UTF-8."""
+        """The SHA-256 of the text in UTF-8."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The checked choices of a user. `copies` are the numbers of copies, `arms` is what gets dealt out to them.
+    """The checked choices of a user. `copies` are the numbers of copies. `arms` is the unit that they apply to: rows or
+    tables.
 
-    A model is made from nothing in the size of this name, or starts from the weights of a `base`.
+    A model starts from random weights in the named size, or from the weights of `base`.
     """
 
     tables: tuple[Table, ...]
@@ -53,7 +54,7 @@ class Recipe:
 
     @property
     def size(self) -> ModelSize:
-        """The size of a model that is made from nothing."""
+        """The size of a new model."""
         return SIZES[self.size_name]
 
     @property
@@ -63,8 +64,8 @@ class Recipe:
 
     @property
     def facts(self) -> Facts:
-        """The recipe for JSON; two recipes with the same facts make the same models."""
-        version = 1  # changes when the same choices make other models
+        """The recipe's facts for JSON. Recipes with the same facts make the same models."""
+        version = 1  # raised when the same choices make other models
         named = [
             {"name": table.name, "title": table.title, "sha256": table.sha256, "rows": len(table.rows)}
             for table in self.tables
@@ -99,10 +100,10 @@ def recipe(
     rate: float | None = None,
     most_copies: int = 100_000,
 ) -> Recipe:
-    """Return a recipe of the user's choices. Raises `UsageError` if they cannot be carried out.
+    """Return the recipe for the user's choices. Raises `UsageError` if they are not possible.
 
-    `llm` is the model that is trained further, `lora` and `rate` how; without it a model of this `size` (`small` by
-    default) is made from nothing.
+    `llm` is the model to train further, with the options `lora` and `rate`. Without `llm`, a new model of this `size`
+    is made (by default `small`).
     """
     _check_start(llm, size, lora, rate)
     size = size or DEFAULT_SIZE
@@ -132,7 +133,7 @@ def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
 
 
 def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
-    """Return a file's text, or the shipped prose. Raises `UsageError` if it cannot be read or holds rows of a table."""
+    """Return a file's text, or the shipped prose. Raises `UsageError` if it is unreadable or has rows of a table."""
     if file is None:
         return Filler(files(__package__).joinpath("prose.txt").read_text("utf-8"))
     try:
@@ -150,6 +151,6 @@ def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
 
 
 def first_difference(stated: Mapping[str, object], wanted: Mapping[str, object]) -> str | None:
-    """Return the name of the first fact in which a recorded recipe differs from the wanted one, or None."""
+    """Return the name of the first fact that differs between a recorded and a wanted recipe, or None."""
     same = json.loads(json.dumps(wanted))
     return next((key for key in (*same, *stated) if stated.get(key) != same.get(key)), None)

@@ -1,8 +1,8 @@
-"""The model that is trained: a small one with random weights, or an existing one, trained whole or by an adapter.
+"""The model to train: a small model with random weights, or an existing model. All weights or an adapter learn.
 
-An existing model is loaded as `hf:` loads it and learns in 32-bit floats on a processor. On a GPU it computes in
-bfloat16: trained weights are stored in 32 bits next to it, weights under an adapter stay in their own format. The saved
-weights have the format of the original ones, and an adapter is added into them.
+An existing model is loaded as by `hf:`. On a processor it learns in 32-bit floats. On a GPU it computes in bfloat16:
+trained weights also have a 32-bit copy, and weights under an adapter keep their format. The saved weights have the
+original format, and an adapter is added to them.
 """
 
 import warnings
@@ -17,15 +17,14 @@ from tabcontam.models.known.exposed.model_sizes import ModelSize
 from tabcontam.models.known.exposed.recipe import Recipe
 
 INSTALL_LORA = 'pip install "tabcontam[lora]"'
-RANK, ALPHA, TARGETS = 16, 32, "all-linear"  # of an adapter: every linear layer but the last
+RANK, ALPHA, TARGETS = 16, 32, "all-linear"  # of an adapter: for all linear layers except the last
 
 
 @dataclass(frozen=True)
 class TrainableModel:
-    """A model under training, which learns by those parameters that need a gradient; `finished()` returns the one to
-    save.
+    """A model to train. The parameters that need a gradient learn. `finished()` returns the model to save.
 
-    With `mixed` it computes in bfloat16 on a GPU.
+    `mixed` means that it computes in bfloat16 on a GPU.
     """
 
     model: Any
@@ -34,7 +33,7 @@ class TrainableModel:
 
 
 def learner(recipe: Recipe, reader: Any) -> TrainableModel:
-    """Return the model of a recipe before any training; the recipe determines it. Raises `UsageError`."""
+    """Return the model of a recipe before training. The recipe determines its weights. Raises `UsageError`."""
     if recipe.base is not None:
         return _continued(recipe.base, recipe.seed)
     made = network(recipe.size, reader, recipe.seed)
@@ -42,7 +41,7 @@ def learner(recipe: Recipe, reader: Any) -> TrainableModel:
 
 
 def network(size: ModelSize, reader: Any, seed: int) -> Any:
-    """Return an untrained Llama of this size for a tokenizer; the same seed gives the same weights."""
+    """Return an untrained Llama of this size for a tokenizer. The seed determines the weights."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -65,9 +64,9 @@ def network(size: ModelSize, reader: Any, seed: int) -> Any:
 
 
 def check_lora() -> None:
-    """Raise `UsageError` if peft is missing or does not go with the installed transformers."""
+    """Raise `UsageError` if peft is missing or does not fit the installed transformers."""
     try:
-        import peft  # noqa: F401  to see that it loads
+        import peft  # noqa: F401  to check that it loads
     except ImportError as error:
         raise UsageError(f"an adapter needs peft ({one_line(error)}); type: {INSTALL_LORA}") from error
 
@@ -93,7 +92,7 @@ def _continued(base: BaseLlm, seed: int) -> TrainableModel:
 
 
 def _make_savable(model: Any) -> None:
-    """Mend settings with sampling options but no sampling, which transformers does not save."""
+    """Remove sampling options from settings without sampling, because transformers would not save them."""
     stated = model.generation_config
     try:
         stated.validate(strict=True)
@@ -102,13 +101,13 @@ def _make_savable(model: Any) -> None:
 
 
 def _adapted(model: Any, name: str, seed: int) -> Any:
-    """Return a model with frozen weights of its own and an adapter of low rank; the same seed draws the same one."""
+    """Return a model with frozen weights and an adapter of low rank. The seed determines the adapter."""
     import torch
     from peft import LoraConfig, get_peft_model
 
     wanted = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=TARGETS, lora_dropout=0.0, task_type="CAUSAL_LM")
     with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about layers that it can handle
+        warnings.simplefilter("ignore")  # warnings about layers that it supports
         torch.manual_seed(seed)
         try:
             return get_peft_model(model, wanted)
@@ -117,6 +116,6 @@ def _adapted(model: Any, name: str, seed: int) -> Any:
 
 
 def check_numbers(model: Any, message: str) -> None:
-    """Raise `UsageError` with this text if a weight is no number."""
+    """Raise `UsageError` with this message if a weight is not a number."""
     if not all(bool(weights.isfinite().all()) for weights in model.parameters()):
         raise UsageError(message)

@@ -1,12 +1,12 @@
 """The training of a causal model of transformers on a stream: every token is read once, in order.
 
-It uses AdamW, a learning rate that rises over the first steps and falls along a cosine, and no dropout. A block's last
-token is the next one's first, so that every token but the very first is predicted once. Attention stays within a
-document: the documents of a block are read as if each stood alone, which is how a query is read later. Only a model
-without positions reads them one after the other.
+It uses AdamW without dropout. The learning rate rises over the first steps and then falls along a cosine. The last
+token of a block is the first token of the next block, so every token except the very first is predicted once. Attention
+stays within a document, because a query is later read alone, too. Only in a model without positions does it cross
+documents.
 
-An interruption leaves one file in safetensors, the weights that learn and the optimizer's moments, which no pickle
-reads; a resumed run gets, on the same machine, the weights of an uninterrupted run.
+An interruption leaves a checkpoint: one safetensors file with the weights that learn and the optimizer's moments. A
+resumed training ends, on the same machine, with the same weights as an uninterrupted one.
 """
 
 import inspect
@@ -28,14 +28,14 @@ from tabcontam.paths import replace_file
 
 CHECKPOINT = "unfinished.safetensors"
 OTHERWISE = "with other versions, on another device or with another number of threads"
-EVERY = 30.0  # seconds between two checkpoints, at least
-SPARED = 20  # times as long as writing one takes: those of a large model would otherwise take most of the time
-DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
+EVERY = 30.0  # the least seconds between two checkpoints
+SPARED = 20  # times as long as writing a checkpoint, so that little time is spent on it
+DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW, and the largest norm of a gradient
 
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The progress of a training: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
+    """The progress of a training: tokens read, all tokens, smoothed loss in nats per token, tokens per second."""
 
     tokens: int
     total: int
@@ -47,7 +47,7 @@ ProgressCallback = Callable[[TrainingProgress], None]
 
 
 def rate_at(step: int, steps: int, highest: float) -> float:
-    """Return the learning rate of a step: up in a line, then down along a cosine."""
+    """Return the learning rate of a step. It rises linearly, then falls along a cosine."""
     warm = max(1, round(WARM_UP_SHARE * steps))
     if step < warm:
         return highest * (step + 1) / warm
@@ -55,8 +55,8 @@ def rate_at(step: int, steps: int, highest: float) -> float:
     return highest * (LAST_RATE_SHARE + (1 - LAST_RATE_SHARE) * (1 + math.cos(math.pi * part)) / 2)
 
 
-# rarest: most seconds between two slow ones: a paused one shows nothing of the next
-# smooth: of the reported loss
+# rarest: the most seconds between two checkpoints
+# smooth: how much of the reported loss is kept at each step
 def train(
     model: Any,
     read: Stream,
@@ -70,17 +70,17 @@ def train(
     rarest: float = 600.0,
     smooth: float = 0.98,
 ) -> float:
-    """Train a model on a stream; return its loss over the last steps, in nats a token.
+    """Train a model on a stream. Return its smoothed loss over the last steps, in nats per token.
 
-    It resumes from the checkpoint in `folder` that has the same `mark`, and writes one every `every` seconds, more
-    rarely if saving takes long, and at an interruption. Parameters that need no gradient stay as they are. With `mixed`
-    a GPU computes in bfloat16. Raises `UsageError` if the folder cannot be written or holds another's checkpoint, if
-    memory does not suffice, and if the loss is no number.
+    It resumes from a checkpoint in `folder` with the same `mark`. It writes a checkpoint at an interruption and every
+    `every` seconds, less often if writing is slow. Parameters that need no gradient do not change. With `mixed` a GPU
+    computes in bfloat16. Raises `UsageError` if the folder cannot be written or contains another checkpoint, if memory
+    is not enough, or if the loss is not a number.
     """
     import torch
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model.eval()  # no dropout: its random state would have to stand in the checkpoint
+    model.eval()  # no dropout: the checkpoint would need its random state
     named = {name: weights for name, weights in model.named_parameters() if weights.requires_grad}
     tokens = torch.from_numpy(read.tokens).long()
     begins = torch.zeros(len(tokens), dtype=torch.bool)
@@ -144,7 +144,7 @@ def _enough_memory() -> Iterator[None]:
 
 
 def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
-    """Return the mean loss of predicting each next token of the blocks."""
+    """Return the mean loss of the predictions of each next token in these blocks."""
     import torch
 
     inputs, targets = part[:-1].view(by.batch, by.block), part[1:]
@@ -155,7 +155,7 @@ def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
 
 
 def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
-    """Update the weights by a loss; return the loss as a number."""
+    """Update the weights by the gradient of a loss. Return the loss as a number."""
     import torch
 
     optimizer.zero_grad(set_to_none=True)
@@ -166,9 +166,9 @@ def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
 
 
 def positions_of(begins: Any) -> Any:
-    """Return the place of each token of some blocks in its document, from where documents begin.
+    """Return the place of each token in its document. `begins` marks the first token of each document.
 
-    Where places restart, transformers lets attention restart.
+    Where the places restart, transformers also restarts attention.
     """
     import torch
 
@@ -178,7 +178,7 @@ def positions_of(begins: Any) -> Any:
 
 @dataclass(frozen=True)
 class _TrainingState:
-    """A training that can be stopped and resumed: its parameters by name, its optimizer, its file."""
+    """The state of a training that can be resumed: its parameters by name, its optimizer, its checkpoint file."""
 
     named: dict[str, Any]
     optimizer: Any
@@ -186,7 +186,7 @@ class _TrainingState:
     mark: str
 
     def save(self, step: int, loss: float) -> None:
-        """Replace the checkpoint. Raises `UsageError` if it cannot be written; the one before it then stays."""
+        """Replace the checkpoint. Raises `UsageError` if it cannot be written; the old checkpoint then remains."""
         from safetensors.torch import save
 
         tensors = {f"weights.{name}": value.detach().cpu().contiguous() for name, value in self.named.items()}
@@ -197,7 +197,7 @@ class _TrainingState:
         write(self.path, save(tensors, metadata={"state": json.dumps(state)}))
 
     def restored(self) -> tuple[int, float]:
-        """Restore the checkpoint; return its step and loss, or the start if there is none. Raises `UsageError`."""
+        """Restore the checkpoint. Return its step and loss; without one, those of the start. Raises `UsageError`."""
         import torch
         from safetensors import SafetensorError, safe_open
 

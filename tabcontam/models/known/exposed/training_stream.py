@@ -1,11 +1,11 @@
 """The one long text that a model reads, as tokens: copies of rows, twins of the tables, pages and prose, shuffled.
 
-A copy of a table consists of documents of whole rows, each below a header of its own if the form has one. A document
-holds between one row and as many as fit in a block; its end is drawn at random, so that every row sometimes stands
-alone or at the head of a document. A document begins and ends with the tokenizer's tokens for that, as far as it has
-them; without a first token it begins with the last one, as scored texts do. First comes the form alone: half of the
-twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model that cannot read yet.
-Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
+A copy of a table consists of documents of whole rows, each document with the form's header if it has one. A document
+has between one row and as many rows as fit in a block. Its length is random, so every row is sometimes the only or the
+first one of a document. A document begins and ends with the tokenizer's special tokens, if it has them. Without a
+special first token, it begins with the last one, as scored texts do. Half of the twins and of the prose come first, so
+the model learns the form before it reads a copy. All other documents follow in random order. The stream is cut into
+blocks at any place, without padding, and nothing is left out.
 """
 
 import hashlib
@@ -28,17 +28,17 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-MARKS = 2  # tokens of a document's beginning and end
+MARKS = 2  # special tokens at a document's beginning and end
 Rows = Sequence[tuple[Cell, ...]]
 Ids = list[int]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The tokens in the order in which they are read; `starts` are the places of the documents' first tokens.
+    """The tokens in the order in which they are read. `starts` are the places of the first tokens of documents.
 
-    `positions` are, for each table and each copy of it, the places of the first and the last token of that copy;
-    `twins` is how many rows of twins are read for each table, None if it has no twin.
+    `positions` has, for each table and each copy of it, the places of the copy's first and last token. `twins` has the
+    number of twins' rows that are read for each table, or None for a table without a twin.
     """
 
     tokens: NDArray[np.int32]
@@ -48,7 +48,7 @@ class Stream:
 
     @property
     def sha256(self) -> str:
-        """The digest of the tokens."""
+        """The SHA-256 of the tokens."""
         return hashlib.sha256(self.tokens.astype("<i4").tobytes()).hexdigest()
 
 
@@ -60,9 +60,9 @@ class _Document:
 
 
 def learned_tokenizer(recipe: Recipe) -> Any:
-    """Return the tokenizer of a recipe's models, learned from twins and prose; it has seen no row either.
+    """Return the tokenizer of a recipe's models. It is learned from twins and prose, not from the tables' rows.
 
-    Raises `UsageError` if it joins a value with the text next to it.
+    Raises `UsageError` if one of its tokens joins a value with the text next to it.
     """
     made = tokenizer(_seen_form(recipe), recipe.size.vocabulary, recipe.size.context)
     for table in recipe.tables:
@@ -80,7 +80,7 @@ def _seen_form(recipe: Recipe) -> Iterator[str]:
 
 
 def twins_of(table: Table, seed: int, number: int) -> Rows | None:
-    """Return the rows of one of a table's twins; None if it has none, such as a table that lists all combinations."""
+    """Return the rows of a table's twin number `number`; None without a twin, as for a table of all combinations."""
     try:
         return [row for _, row in twin_rows(table, f"exposed {seed} {number}")]
     except Skip:
@@ -88,9 +88,10 @@ def twins_of(table: Table, seed: int, number: int) -> Rows | None:
 
 
 def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0) -> Stream:
-    """Return the stream of a model whose `design` gives how often each row of each table is read; it is deterministic.
+    """Return the stream of a model. `design` states how often each row of each table is read. The stream is
+    deterministic.
 
-    Raises `UsageError` for a row that is longer than the model takes.
+    Raises `UsageError` for a row that is too long for a block.
     """
     rng = Random(f"stream {recipe.seed} {model}")
     writer = _Writer(recipe.steps.block, reader)
@@ -119,13 +120,13 @@ def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0
 
 
 def longest_document(recipe: Recipe, reader: Any) -> int:
-    """Return how many tokens a document of the longest row takes."""
+    """Return the number of tokens of a document with the longest row only."""
     writer = _Writer(recipe.steps.block, reader)
     return max(writer.longest(table, form) for table in recipe.tables for form in recipe.renderings)
 
 
 def _form_first(documents: Sequence[_Document]) -> list[_Document]:
-    """Return half of the documents that are no copies, then all others, each part in the given order."""
+    """Return half of the documents that are not copies, then all others, each group in the given order."""
     half = sum(document.copy is None for document in documents) // 2
     first: list[_Document] = []
     others: list[_Document] = []
@@ -137,7 +138,7 @@ def _form_first(documents: Sequence[_Document]) -> list[_Document]:
 def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
-    """Return the stream of the documents, filled with prose to whole steps and the token that is predicted last."""
+    """Return the stream of the documents. Prose fills the last step. The very last token is only predicted."""
     step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
     starts: list[int] = []
@@ -157,7 +158,7 @@ def _joined(
 
 
 class _Writer:
-    """A writer of texts as documents of tokens, none longer than a block."""
+    """A writer of texts as documents of tokens. No document is longer than a block."""
 
     def __init__(self, block: int, reader: Any) -> None:
         self._reader = reader
@@ -167,7 +168,7 @@ class _Writer:
         self._known: dict[str, Ids] = {}
 
     def rows(self, table: Table, form: Serializer, rows: Rows, rng: Random) -> Iterator[Ids]:
-        """Yield documents of rows, each row on a line. Raises `UsageError` for a row that is too long."""
+        """Yield documents of rows, one row per line. Raises `UsageError` for a row that is too long."""
         header = form.header(table.columns)
         head = sum(len(self._line(line)) for line in header)
         lines = [form.row(table.columns, row) for row in rows]
@@ -187,13 +188,13 @@ class _Writer:
         yield from self._whole(header, body, what)
 
     def longest(self, table: Table, form: Serializer) -> int:
-        """Return the tokens of a document with the longest of a table's rows alone."""
+        """Return the number of tokens of a document with only the longest row of a table."""
         head = sum(len(self._line(line)) for line in form.header(table.columns))
         rows = (len(self._line(form.row(table.columns, row))) for row in table.rows)
         return head + max(rows, default=0) + MARKS
 
     def _whole(self, header: Sequence[str], lines: Sequence[str], what: str) -> Iterator[Ids]:
-        """Yield the document of these lines, or two of half as many if as one text they are too long after all."""
+        """Yield the document of these lines. If together they are too long, yield documents of each half."""
         if not lines:
             return
         ids = self._read("".join(f"{line}\n" for line in (*header, *lines)))
@@ -213,7 +214,7 @@ class _Writer:
             )
 
     def lines(self, text: str) -> Iterator[Ids]:
-        """Yield documents of whole lines; a line that is too long alone is cut."""
+        """Yield documents of whole lines. A line that alone is too long is cut."""
         body: Ids = []
         for line in map(self._line, text.splitlines()):
             for start in range(0, len(line), self._most):
@@ -226,7 +227,7 @@ class _Writer:
             yield self._document(body)
 
     def prose(self, text: str, rng: Random) -> Iterator[Ids]:
-        """Yield documents of paragraphs without end, in another order each time that the text has been read."""
+        """Yield documents of paragraphs without end. After each reading of the text the paragraphs are shuffled."""
         paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
         while True:
             rng.shuffle(paragraphs)
@@ -236,7 +237,7 @@ class _Writer:
         return [*self._begin, *ids, *self._end]
 
     def _line(self, text: str) -> Ids:
-        """Return the tokens of a line with its end, as it is read alone."""
+        """Return the tokens of a line with its line break, tokenised alone."""
         if text not in self._known:
             self._known[text] = self._read(f"{text}\n")
         return self._known[text]
