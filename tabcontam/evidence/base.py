@@ -151,7 +151,7 @@ class Trial:
 
     @property
     def unread(self) -> UnreadReason | None:
-        """The reason why no answer was read in a reply's text; None if one was read or the reply's state is not `ok`."""
+        """The reason why no answer was read in a text; None if one was read or the reply's state is not `ok`."""
         if self.readable or self.reply.state is not ReplyState.OK or not isinstance(self.reply, Reply):
             return None
         return (self.reading and self.reading.unread) or UnreadReason.of(self.reply.text)
@@ -159,7 +159,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class PublishedRule:
-    """The conclusion that a paper draws: contaminated if there is a hit, and hits are at least `share` of the queries."""
+    """The conclusion that a paper draws: contaminated if some queries, and at least this `share` of them, are hits."""
 
     claim: str  # a definition of a hit, in the words that follow "3 of 5"
     number: int | None = None  # the test's id in the paper's Table 1
@@ -442,11 +442,11 @@ class Test(ABC):
         return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little: `own`, or that of its whole pool, `together`."""
+        """Return the evidence to report for a test that asks too little: `own`, or that of its pool, `together`."""
         return together
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials of a result; a reply that is no answer in comparison with the other replies is unread."""
+        """Return the read trials of a result. A reply that proves no answer next to other replies becomes unread."""
         return trials
 
     def counts(self, trial: Trial) -> bool:
@@ -469,7 +469,7 @@ class Test(ABC):
         return query
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return how these trials compare with the `others` of a reference model, or None if no pair has both answers."""
+        """Return how these trials compare with the `others` of a reference model, or None if no pair was answered."""
         return None
 
     def compare_with_references(

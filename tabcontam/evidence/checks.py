@@ -74,7 +74,7 @@ def check_comparable(table: Table) -> None:
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """Return the rows whose shown cells determine their asked cells in the table; rows that may be known are left out."""
+    """Return the rows whose shown cells determine their asked cells in the table, except rows that may be known."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
@@ -90,7 +90,7 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """Return the rows that differ from every other row in a cell before `column`. Rows that may be known are left out."""
+    """Return the rows that differ from every other row in a cell before `column`, except rows that may be known."""
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return not_known(table, (row for row in range(len(table.rows)) if row not in shared))
 

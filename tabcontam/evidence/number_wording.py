@@ -33,7 +33,7 @@ def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") 
 
 
 def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
-    """Return the reason why a test cannot detect anything: with so little of `what`, the `best` answers are not enough."""
+    """Return the reason why a test cannot detect anything: even the `best` answers would not be enough."""
     return f"too few {what} for a verdict: even if {best}, p would be {p_value:.2g}, above {level:.2g}"
 
 

@@ -149,7 +149,7 @@ class PromptSet:
         return self._prompt(self.recognition_examples, rows="\n".join(rows))
 
     def feature_values(self, title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
-        """Return the prompt of tests 5 and 6, which asks for the values of a feature except those that the rows show."""
+        """Return the prompt of tests 5 and 6, which asks for the values of a feature that the rows do not show."""
         template = self.feature_values_informed if rows else self.feature_values_uninformed
         count, values = str(len(rows)), ", ".join(shown)
         return self._prompt(template, title=title, feature=feature, rows="\n".join(rows), count=count, values=values)

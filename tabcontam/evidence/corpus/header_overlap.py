@@ -64,7 +64,7 @@ class HeaderOverlap(DocumentScore):
         return found
 
     def each(self, query: Query, matches: Matches) -> str:
-        """Return how many documents contain each name if the dataset has several: a short name may mean something else."""
+        """Return how many documents contain each name if there are several: a short name may mean something else."""
         if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(matches.counts) != len(query.expected):
             return ""
         held = ((name, count) for name, count in zip(query.expected, matches.counts, strict=True) if count)

@@ -97,7 +97,7 @@ class NgramOverlap(Test):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries about the rows, each followed by those about its twin. Raises `Skip` if there are no rows."""
+        """Return the queries about the rows, each followed by those about its twin. Raises `Skip` without rows."""
         rows = pool(table, not_known(table, range(len(table.rows))), POOL)
         if not rows:
             raise Skip("the model may know every row of the table")
@@ -230,7 +230,7 @@ def _sentence(
 
 
 def _shares(rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap]) -> list[str]:
-    """Return in words the share of found pieces, and the share of rows that each rule by words counts; also the twin's."""
+    """Return in words the share of found pieces and of the rows that each rule by words counts, with the twin's."""
 
     def share(measure: Callable[[PieceOverlap], float]) -> str:
         return _with_twin(fmean(map(measure, rows)), fmean(map(measure, twins)) if twins else None)

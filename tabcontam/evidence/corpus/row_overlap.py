@@ -1,4 +1,4 @@
-"""Row overlap: documents are searched for the table's rows, and for altered rows that are as likely without the table."""
+"""Row overlap: documents are searched for the table's rows, and for altered rows that are as likely by chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -59,7 +59,7 @@ class FeatureListInformed(WordTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return three queries, each followed by its decoys. Raises `Skip` if shown features always give the rest away."""
+        """Return three queries, each followed by its decoys. Raises `Skip` if shown features give the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: a prompt must show one and leave two to name")

@@ -47,7 +47,7 @@ class DecoyComparison(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The one-sided p-value of Fisher's exact test: true answers name the dataset more often than those on decoys."""
+        """The p-value of Fisher's exact test (one-sided) that true answers name the dataset more often than others."""
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
         return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
 

@@ -1,4 +1,4 @@
-"""Rows with other values in place of one cell, to be scored from their first difference on; and rows without the cell."""
+"""Rows with other values in place of one cell, which are scored from their first difference on."""
 
 from collections.abc import Mapping, Sequence
 

@@ -175,7 +175,7 @@ def _check_alike(
 
 
 def _scores(found: Sequence[tuple[Trial, float]]) -> tuple[list[float], list[float]]:
-    """Return the log-probabilities of published and of withheld rows, minus the part predicted from how usual a row is."""
+    """Return the log-probabilities of published and of withheld rows, minus the part predicted from usual features."""
     texts = [question.text if isinstance(question := trial.query.question, Passage) else "" for trial, _ in found]
     left = residuals([-loss for _, loss in found], typical([trial.query.expected for trial, _ in found], texts))
     sides: tuple[list[float], list[float]] = ([], [])

@@ -1,4 +1,4 @@
-"""Groups of rows whose numbers in one column may be exchanged: the numbers differ in little more than the last digits."""
+"""Groups of rows whose numbers in one column may be exchanged: most differ only in their last digits."""
 
 import re
 from collections import Counter

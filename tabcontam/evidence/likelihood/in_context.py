@@ -1,4 +1,4 @@
-"""Published scores that compare a row after another text with the row alone: ReCaLL and CoDeC; both for a twin's rows."""
+"""Published scores that compare a row after another text with the row alone, as for a twin's rows: ReCaLL and CoDeC."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -134,7 +134,7 @@ class SurrogateRank(LikelihoodTest):
         serializer: Serializer,
         rng: Random,
     ) -> list[Query]:
-        """Return the queries about at most `most` rows, in a random order. Raises `Skip` if too few rows have `what`."""
+        """Return the queries about at most `most` rows, in random order. Raises `Skip` if too few rows have `what`."""
         if len(asked) < LEAST_DRAWABLE_ROWS:
             raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_DRAWABLE_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
@@ -202,7 +202,7 @@ class SurrogateRank(LikelihoodTest):
 
 @dataclass(frozen=True)
 class SampledRank(SurrogateRank):
-    """Surrogate rank for a model without log-probabilities, which answers each query `samples` times at a temperature."""
+    """Surrogate rank for a model without log-probabilities, which answers each query `samples` times."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     answering: ClassVar[AnswerKind] = CellAnswers()
@@ -226,7 +226,7 @@ class SampledRank(SurrogateRank):
 
 @dataclass(frozen=True)
 class _OwnCellRank:
-    """The rank of a row's own cell among `total` cells (1 is the likeliest), and its place among similar rows' cells."""
+    """The rank of a row's own cell among `total` cells (1 is the likeliest), and its place among similar rows'."""
 
     rank: int
     total: int
@@ -277,7 +277,7 @@ def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
 def _query(
     name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: CellDraws, lies: Mapping[str, str]
 ) -> Query:
-    """Return the query about one row: its own cell, each surrogate as often as drawn, then the cells of similar rows."""
+    """Return the query about one row: its own cell, each surrogate as often as drawn, then similar rows' cells."""
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + SCORED_CELLS_AFTER + 1], table.rows[row][: place + SCORED_CELLS_AFTER + 1]
     own, repeating = cells[place] or "", reduce_table(table).left_out.get(feature)
@@ -296,7 +296,7 @@ def _query(
 
 
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
-    """Return the query about a row in words. Its chances list all cells, from which the reader knows the kind of value."""
+    """Return the query about a row in words. Its chances list all cells, which show the reader the kind of value."""
     (feature,), table = query.asked, reduce_table(table).table
     times = Counter((str(query.expected[0]), *query.not_expected[:RANKED_SURROGATES]))
     values = {value: count / (RANKED_SURROGATES + 1) for value, count in sorted(times.items())}

@@ -149,7 +149,7 @@ class RowOrder(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why shards that are all likelier in the file's order would be no detection, or None if they would be."""
+        """Return why the test could detect nothing, even if all shards are likelier in order; None if it could."""
         least = 0.5 ** len(queries)
         if least <= level:
             return None
