@@ -68,7 +68,6 @@ def plain(text: str) -> str:
 
     >>> plain("  He said \u201cno\u201d \u2013\n twice.")
     'he said "no" - twice'
-
     """
     return " ".join(text.translate(AS_TYPED).casefold().split()).strip(ENDS)
 
@@ -83,7 +82,6 @@ def exactly(expected: str, completion: str) -> bool:
     True
     >>> exactly("icy surface of the moon.", "icy surface of a moon.")
     False
-
     """
     return bool(plain(expected)) and plain(expected) == plain(completion)
 

@@ -17,7 +17,6 @@ def describe_p_value(p_value: float) -> str:
 
     >>> describe_p_value(0.00123), describe_p_value(0.0)
     ('p = 0.0012', 'p under 1e-300')
-
     """
     return f"p = {p_value:.2g}" if p_value else "p under 1e-300"
 
@@ -27,7 +26,6 @@ def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") 
 
     >>> format_signed(-0.001), format_signed(-0.126, minus="-"), format_signed(0.126, 3)
     ('0.00', '-0.13', '0.126')
-
     """
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", minus)
 

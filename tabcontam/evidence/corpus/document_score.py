@@ -33,7 +33,7 @@ class DocumentScore(Test):
     counted: ClassVar[str]  # the name of the searched items, in the plural
 
     def query(self, name: str, what: str, lookup: Lookup, *further: str) -> Query:
-        """Return the query for one item; `what` is the item's name, and `further` has texts that help to read a match."""
+        """Return the query for one item; `what` is its name, and `further` has texts that help to read matches."""
         return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
