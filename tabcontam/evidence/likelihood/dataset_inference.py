@@ -70,8 +70,8 @@ class DatasetInference(LikelihoodTest):
     predictors cannot see in so few rows.
 
     Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
-    with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of Ronval
-    et al. 2024, section 3.1, read answers alone.
+    with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
+    Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, The workclass is State-gov, ...`, which was published, next to `The age is 52, ...`, which
     was not.

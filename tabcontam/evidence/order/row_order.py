@@ -89,8 +89,8 @@ class RowOrder(Test):
 
     Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
     Models", section 3 (equally likely orders, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
-    Ranking Methods". The reverse order, and the columns that stay in place, are ours. The tests of Ronval et al. 2024,
-    section 3.1, read answers alone.
+    Ranking Methods". The reverse order, and the columns that stay in place, are ours. The tests of
+    Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
     this order and of -366 backwards: they are likelier in the file's order, by 65 nats.
