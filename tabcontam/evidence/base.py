@@ -90,7 +90,7 @@ class Query:
     turn: int | None = field(default=None, compare=False)  # position among the bets on its table; None without a bet
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: features with the row's own cells
+    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: features that equal the row's
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property

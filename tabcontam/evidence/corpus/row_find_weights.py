@@ -34,7 +34,7 @@ def even_chance(query: Query) -> float:
 def detectable_share(chances: Sequence[float], level: float) -> float | None:
     """Return the smallest share of rows, in hundredths, that is detected with 95 % power, or None if there is none.
 
-    `chances` has for each row the share of slots with its own value (see `even_chance`).
+    `chances` has each row's share of slots with its own value (see `even_chance`).
     """
     from tabcontam.statistics.exact_statistics import units, weighted_tail
     from tabcontam.statistics.power import smallest

@@ -44,14 +44,14 @@ class RowOverlap(Test):
 
     Measures: whether a corpus holds rows of the table. A row test: the result quotes a place, which can be looked up.
 
-    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden, in turn of the
-    table's four columns that are hardest to predict (numbers, or texts most of which several rows have). The query
-    searches for places with the row's other values close together, next to the hidden value or another value that could
-    replace it. For this, 999 other values are drawn, and equal ones are searched once. The values may have any order
-    and any rendering: a line of CSV, JSON, a row of Markdown, a sentence. Of 6 values or more one may be absent, of 12
-    or more two, since copies of tables drop a column or write a class in other words. The search leaves out missing
-    values and columns that repeat the hidden one in other values. A second query hides another column of the row, so
-    that no finding depends on a single column. For each row, one of a shuffled twin is searched for in the same way.
+    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden; the four columns that
+    are hardest to predict (numbers, or texts most of which recur) take turns. The query searches for places with the
+    row's other values close together, next to the hidden value or another value that could replace it. For this, 999
+    other values are drawn, and equal ones are searched once. The values may have any order and any rendering: a line of
+    CSV, JSON, a row of Markdown, a sentence. Of 6 values or more one may be absent, of 12 or more two, since copies of
+    tables drop a column or write a class in other words. The search leaves out missing values and columns that repeat
+    the hidden one in other values. A second query hides another column of the row, so that no finding depends on a
+    single column. For each row, one of a shuffled twin is searched for in the same way.
 
     Null: the own value and the other values come from the same distribution. All cells of a column are reassigned to
     its rows at random, each to a row whose other cells make it likely; the baseline learned this from other rows. So
@@ -161,7 +161,7 @@ class RowOverlap(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test would detect nothing even if documents held all rows, or None if it would detect them."""
+        """Return why the test would detect nothing even if documents held all rows, or None if it would."""
         lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
         if len(lies) == 1:
             return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"

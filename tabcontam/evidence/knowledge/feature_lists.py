@@ -46,7 +46,7 @@ class FeatureListInformed(WordTest):
     Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
     given names is from Bordt et al. 2024.
 
-    Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
+    Example: `Dataset: Adult Census Income / Features: sex, race, income,` is continued with `fnlwgt`.
     """
 
     id: ClassVar[str] = "feature_list_informed"
@@ -106,7 +106,7 @@ class FeatureListUninformed(WordTest):
 
     Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
-    Example: `Dataset: Titanic / Features:` goes on with `PassengerId, Survived, Pclass`.
+    Example: `Dataset: Titanic / Features:` is continued with `PassengerId, Survived, Pclass`.
     """
 
     id: ClassVar[str] = "feature_list_uninformed"

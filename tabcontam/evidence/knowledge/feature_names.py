@@ -43,7 +43,7 @@ class FeatureNames(WordTest):
 
     Source: the feature names test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_names_test`.
 
-    Example: `Dataset: Adult Census Income / Features: age, workclass, fnlwgt,` goes on with `education`.
+    Example: `Dataset: Adult Census Income / Features: age, workclass, fnlwgt,` is continued with `education`.
     """
 
     id: ClassVar[str] = "feature_names"

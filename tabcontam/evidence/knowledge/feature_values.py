@@ -61,7 +61,7 @@ class FeatureValuesInformed(WordTest):
 
     Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
+    Example: four rows of bank, `Values of job: services, technician,` is continued with `blue-collar`.
     """
 
     id: ClassVar[str] = "feature_values_informed"
@@ -139,10 +139,10 @@ class FeatureValuesUninformed(WordTest):
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, twenty at most, of which the first two are the paper's, as in
-    the authors' code; and one for a target of codes that the card names (`setosa` for 0), which asks for these names.
-    Each has four decoys that ask for the same feature under other datasets' titles, so that their answers contain what
-    its name implies.
+    Queries: one for each feature with words as values, twenty at most; the first two are the paper's, as in the
+    authors' code. One more query asks for the names of a target's codes, if the card has them (`setosa` for 0). Each
+    has four decoys that ask for the same feature under other datasets' titles, so that their answers contain what its
+    name implies.
 
     Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
     infer has a chance of at least one half. Contaminated: answers about this table name more values than that explains.
@@ -157,7 +157,7 @@ class FeatureValuesUninformed(WordTest):
 
     Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
-    Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
+    Example: `Dataset: Adult Census Income / Values of income:` is continued with `<=50K, >50K`.
     """
 
     id: ClassVar[str] = "feature_values_uninformed"

@@ -171,7 +171,7 @@ class RecognitionFeatures(RecognitionTest):
     Null: the dataset is as likely to be named for a decoy as for its own features (Fisher's exact test). Contaminated:
     the answers name it more often for the true lists.
 
-    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
 
     Needs: two features or more that do not contain the dataset's name, and a model that generates text, in chat or
     completion form. A FILE counts as recognized only by the name after `--name`.
@@ -181,7 +181,7 @@ class RecognitionFeatures(RecognitionTest):
 
     Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: `PassengerId, Survived, Pclass, ... / Dataset:` goes on with `Titanic`.
+    Example: `PassengerId, Survived, Pclass, ... / Dataset:` is continued with `Titanic`.
     """
 
     id: ClassVar[str] = "recognition_features"
@@ -235,7 +235,7 @@ class RecognitionExamples(RecognitionTest):
     rows. The sentence reports from which kinds of decoys true rows differ. Rows of other tables have other features and
     values; rows of a twin have the same values in other combinations.
 
-    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
 
     Needs: a model that generates text, in chat or completion form. A table that lists all combinations of its values
     (car) has no twin; it is compared only with other tables. A FILE is compared only with its twin: its name
@@ -246,7 +246,7 @@ class RecognitionExamples(RecognitionTest):
 
     Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: four rows `The PassengerId is 1, ...`, then `Dataset:` goes on with `Titanic`.
+    Example: four rows `The PassengerId is 1, ...`, then `Dataset:` is continued with `Titanic`.
     """
 
     id: ClassVar[str] = "recognition_examples"

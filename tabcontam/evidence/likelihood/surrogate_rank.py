@@ -67,16 +67,15 @@ class SurrogateRank(LikelihoodTest):
     it can show that rows were seen, also if the model remembers them too faintly to write them down.
 
     Queries: one for each row, at most 900, that no other row equals in all other features. In each row one cell is
-    replaced, in turn of the four features that are hardest to predict (numbers, and texts most of which several rows
-    have). If more than nine in ten of the draws and the own cell are one value, the next feature is used. The baseline
-    draws 99 surrogates of the cell. The row is scored up to the third cell after it, once with the own cell and once
-    with each surrogate, in the words of the serializer and with nothing before it. The text before the cell is the same
-    for all; the text after it helps a model that knows how the row continues. A column that repeats the replaced one in
-    other values is replaced together with it. A model that reports no log-probabilities is asked in words with
-    `--samples N`: N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row
-    and no other row. A cell is likelier if more of the answers equal it. Only features without cells of more than 12
-    characters are asked, since longer text is hardly ever repeated. A row is left out if more than half of its samples
-    cannot be read.
+    replaced; the four features that are hardest to predict (numbers, and texts most of which recur) take turns. If more
+    than nine in ten of the draws and the own cell are one value, the next feature is used. The baseline draws 99
+    surrogates of the cell. The row is scored up to the third cell after it, once with the own cell and once with each
+    surrogate, in the words of the serializer and with nothing before it. The text before the cell is the same for all;
+    the text after it helps a model that knows how the row continues. A column that repeats the replaced one in other
+    values is replaced together with it. A model that reports no log-probabilities is asked in words with `--samples N`:
+    N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row and no other row.
+    A cell is likelier if more of the answers equal it. Only features without cells of more than 12 characters are
+    asked, since longer text is hardly ever repeated. A row is left out if more than half of its samples cannot be read.
 
     Null: the own cell and the surrogates come from the same distribution, so that the own cell's rank is each of 1 to
     100 with the same chance; ties are broken at random. For the draws, all cells of a column are reassigned to its rows
@@ -87,8 +86,7 @@ class SurrogateRank(LikelihoodTest):
     measure how rare such good ranks are. The cells of the 19 most similar rows are scored as well. If the own cells are
     not likelier than half of these, the p-value is 1, whatever the ranks among the draws are.
 
-    Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
-    p-value.
+    Published rule: none. Several published scores use the rank among alternatives, but state no p-value.
 
     Needs: log-probabilities of given text, or `--samples N` and a model that draws its answers; a table of 20 rows or
     more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if a model that is

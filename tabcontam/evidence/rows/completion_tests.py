@@ -66,7 +66,7 @@ class IncompleteCompletion(RowTest):
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
     Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
 
-    Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
+    Example: `... The Ticket is A/5 21171, The Fare is` is continued with `7.25, The Cabin is , The Embarked is S`.
     """
 
     id: ClassVar[str] = "incomplete_completion"
@@ -123,15 +123,15 @@ class FullCompletion(RowTest):
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
-    Needs: five rows or more, the last of which differs from the four before, in a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: five rows or more, the last one unlike the four before it, in a table that does not list every combination of
+    its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
     Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
     2, section 3.2.
 
-    Example: the first four rows of iris go on with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
+    Example: four rows of iris are continued with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
 
     id: ClassVar[str] = "full_completion"
@@ -199,7 +199,7 @@ class FeatureCompletion(OneCellTest):
     Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
     Algorithm 2, section 3.2.
 
-    Example: `... The Survived is 0, The Pclass is 3, The Name is` goes on with `Braund, Mr. Owen Harris`.
+    Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
     """
 
     id: ClassVar[str] = "feature_completion"

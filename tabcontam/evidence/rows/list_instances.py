@@ -100,7 +100,7 @@ class ListInstances(RowTest):
     Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
     lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
 
-    Example: `The first 10 rows of Iris:` goes on with `5.1,3.5,1.4,0.2,setosa` and so on.
+    Example: `The first 10 rows of Iris:` is continued with `5.1,3.5,1.4,0.2,setosa` and so on.
     """
 
     id: ClassVar[str] = "list_instances"

@@ -53,7 +53,7 @@ class MatchedMembership(MembershipTest):
     inference, a model that has read neither must not be able to distinguish false rows from true ones (Duan et al.
     2024).
 
-    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    Example: `Row: The age is 39, ... / Part of the dataset:` is continued with `Yes`.
     """
 
     id: ClassVar[str] = "matched_membership"

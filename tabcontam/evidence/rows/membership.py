@@ -94,7 +94,7 @@ class Membership(MembershipTest):
 
     Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
 
-    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    Example: `Row: The age is 39, ... / Part of the dataset:` is continued with `Yes`.
     """
 
     id: ClassVar[str] = "membership"

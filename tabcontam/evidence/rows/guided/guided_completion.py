@@ -71,7 +71,8 @@ class GuidedCompletion(GuidedTest):
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
     label control is that of its appendix.
 
-    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` goes on with the rest of the row.
+    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` is continued with the rest of the
+    row.
     """
 
     id: ClassVar[str] = "guided_completion"

@@ -53,7 +53,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
 
     Source: the feature completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_completion_test`.
 
-    Example: `6,148,72,35,0,33.6,` of the Pima diabetes data goes on with `0.627`.
+    Example: `6,148,72,35,0,33.6,` of the Pima diabetes data is continued with `0.627`.
     """
 
     id: ClassVar[str] = "csv_feature_completion"

@@ -76,8 +76,8 @@ class FirstToken(RawTest):
     model that always writes it. The package does not ask if it can predict the beginnings from the rows before. This
     test asks, and its null accounts for the prediction.
 
-    Needs: eleven rows or more, the last of which differs from those before, that begin differently, and a model that
-    generates text, in chat or completion form.
+    Needs: eleven rows or more that begin differently, the last one unlike all before it, and a model that generates
+    text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,
     the beginning follows from the row before and shows nothing. Its evidence is about one column. Facts about this
@@ -86,7 +86,7 @@ class FirstToken(RawTest):
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 
-    Example: ten lines of iris go on with a line that begins with `5.4`.
+    Example: ten lines of iris are continued with a line that begins with `5.4`.
     """
 
     id: ClassVar[str] = "first_token"

@@ -79,7 +79,7 @@ class Header(RawTest):
 
     Source: the header test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `header_test`.
 
-    Example: `sepal_length,...`, `5.1,3.5,1.4,0.2,Iris-setosa` and `4.9,3.0,` go on with `1.4,0.2,Iris-setosa`.
+    Example: `sepal_length,...`, `5.1,3.5,1.4,0.2,Iris-setosa` and `4.9,3.0,` are continued with `1.4,0.2,Iris-setosa`.
     """
 
     id: ClassVar[str] = "header"

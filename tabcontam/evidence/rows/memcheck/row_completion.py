@@ -43,8 +43,8 @@ class RowCompletion(RawTest):
     of the count to the reader. It counts an answer that contains the row and other text as exact, and a refusal as a
     wrong row. This test does neither: unread answers are counted separately.
 
-    Needs: eleven rows or more, the last of which differs from those before, in a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
+    its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
     from each other, a model without memory completes many; if rows are long, even a model with a good memory completes
@@ -52,7 +52,7 @@ class RowCompletion(RawTest):
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 
-    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` go on with `5.4,3.7,1.5,0.2,Iris-setosa`.
+    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` are continued with `5.4,3.7,1.5,0.2,Iris-setosa`.
     """
 
     id: ClassVar[str] = "row_completion"

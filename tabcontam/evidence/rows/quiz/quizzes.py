@@ -63,8 +63,8 @@ class QuizCompletion(QuizTest):
 
     Measures: whether a model that sees the rest of a row knows its cell. A row test: it can show that rows were seen.
 
-    Queries: 64 questions about other rows than those of `quiz`, made in the same way, each asked once; the own value
-    stands at each of the four places equally often. Choice E means that none of the four is right.
+    Queries: 64 questions about other rows than those of `quiz`, made in the same way, each asked once; the own value is
+    at each of the four places equally often. Choice E means that none of the four is right.
 
     Null: the answers stay, and the row's own value is drawn again. Its chance is that of the surer of two solvers, but
     at least one fourth. Contaminated: more answers are right than that explains.
@@ -94,7 +94,7 @@ class QuizObfuscated(QuizTest):
     meaning. Compare the result with `quiz`: if a model chooses the originals only if names and categories have a
     meaning, the meaning reveals them.
 
-    Queries: the 64 questions of `quiz`, each asked once, the original at each of the four places equally often. The
+    Queries: the 64 questions of `quiz`, each asked once, the original is at each of the four places equally often. The
     features are called x1, x2 and so on, and each category of a feature is a letter. Numbers and the dataset's name
     stay.
 
@@ -125,7 +125,7 @@ class QuizCompletionObfuscated(QuizTest):
 
     Measures: what `quiz_obfuscated` measures, for a cell that is left out.
 
-    Queries: the 64 questions of `quiz_completion`, each asked once, the own value at each of the four places equally
+    Queries: the 64 questions of `quiz_completion`, each asked once, the own value is at each of the four places equally
     often. The features are called x1, x2 and so on, and each category of a feature is a letter.
 
     Null: that of `quiz_completion`. Its p-value is reported and decides nothing: the test asks about the same cells as

@@ -77,9 +77,9 @@ class ExactGeneration(GuidedTest):
     Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences. A
     row test: it can show that rows were seen.
 
-    Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
-    or more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones
-    are asked twice more as decoys: with the name of another dataset, and with none.
+    Queries: twenty instances of any length, which are the published rule's, and twenty with outputs of twelve words or
+    more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones are
+    asked twice more as decoys: with the name of another dataset, and with none.
 
     Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
     no proof. The test weighs the longest run of words that an answer has in common with the true output, as in
