@@ -22,34 +22,34 @@ USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
 
 
 def of_twin(query: "Query") -> bool:
-    """Return whether a decoy shows rows of a twin, which an answerer that knows the schema takes for real."""
+    """Return whether the query is a decoy that shows rows of a twin."""
     return f"-{TWIN}-" in f"{query.id}-"
 
 
 @dataclass(frozen=True)
 class AnswerKind:
-    """The way in which a simulated answerer answers one kind of query, by how much it knows of the table.
+    """The simulated answers to one kind of query. Each method simulates a model with another degree of knowledge.
 
-    By default an answerer that knows the table gives everything that is expected, and any other gives nothing of it.
+    By default, `truth` returns the expected values, and every other method returns "unknown".
     """
 
-    of_row: ClassVar[bool] = True  # whether an answerer that remembers the asked row knows the answer
-    by_word: ClassVar[bool] = False  # whether the answer is a list of which each item may be known by itself
+    of_row: ClassVar[bool] = True  # whether a model that remembers the asked row knows the answer
+    by_word: ClassVar[bool] = False  # whether the answer is a list, and a model may know each item by itself
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
-        """Return the answer of an answerer that knows the table."""
+        """Return the answer of a model that knows the table."""
         return query.expected
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
-        """Return the most usual answer, without a look at the prompt."""
+        """Return the most usual answer, which does not depend on the prompt."""
         return [NOT_KNOWN]
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the likeliest answer of an answerer that has read the prompt and does not know the truth."""
+        """Return the likeliest answer of a model that has read the prompt but not the table."""
         return self.usual(query, table)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the answer of an answerer that knows everything about the dataset but its rows."""
+        """Return the answer of a model that knows everything about the dataset except its rows."""
         return self.predicted(query, table, rng)
 
     def column(self, asked: str) -> str:
@@ -57,17 +57,17 @@ class AnswerKind:
         return asked
 
     def places(self, query: "Query") -> Sequence[int]:
-        """Return the row in which each asked value stands; return nothing if all stand in the one row that is asked."""
+        """Return the row of each asked value, or an empty sequence if all values are cells of the one asked row."""
         return ()
 
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
-        """Return the values in the shape that the query asks for, with rows in the prompt's form or the default one."""
+        """Return the values as text. Values that make a row are written in the form of the prompt's rows."""
         return ", ".join(map(shown_value, values))
 
 
 @dataclass(frozen=True)
 class WordAnswers(AnswerKind):
-    """A list of words: the names of features or the values of one. `usual_words` are given for any table."""
+    """A list of words: names of features, or values of a feature. `usual_words` is the default answer for any table."""
 
     usual_words: tuple[str, ...] = USUAL_FEATURES
     of_row: ClassVar[bool] = False
@@ -78,7 +78,7 @@ class WordAnswers(AnswerKind):
         return self.usual_words
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the usual words, and each expected word with its chance under the null: only memory gives all."""
+        """Return the usual words, and each expected word with the probability that it has under the null model."""
         words = [word for word in query.expected if word is not None]
         due = [word for word in words if word in query.chance and rng.random() < query.chance[word].chance_of(word)]
         return [*due, *self.usual(query, table)]
@@ -99,11 +99,11 @@ class NameAnswers(AnswerKind):
         return query.expected[:1]
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
-        """Return the dataset name that is given most often, since nothing helps to predict a name."""
+        """Return the dataset name that models give most often: no prediction of a name is better."""
         return USUAL_NAMES[:1]
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the truth, also for a twin's rows; for another dataset's features or rows, return a wrong name."""
+        """Return the true name, also for a twin's rows; return a wrong name for features or rows of another dataset."""
         if not query.decoy_of or of_twin(query):
             return self.truth(query)
         own = {name.casefold() for name in (*table.names, table.title)}
@@ -121,19 +121,19 @@ class ChoiceAnswers(AnswerKind):
         return [likeliest or next((choice for choice in query.asked if choice == "Yes"), query.asked[0])]
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the likeliest answer."""
+        """Return the answer with the highest probability."""
         weights = _choices(query)
         return [max(weights, key=weights.__getitem__)] if weights else self.usual(query, table)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return a random answer, drawn by the chance that it is right."""
+        """Return a random answer; the probability of each answer is its chance of being right."""
         weights = _choices(query)
         return [_drawn(weights, rng)] if weights else self.usual(query, table)
 
 
 @dataclass(frozen=True)
 class CellAnswers(AnswerKind):
-    """Cells of a row: several are written as a row, a single one is written bare."""
+    """Cells of a row: several cells are written as a row, and a single cell as its value alone."""
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
         """Return the most frequent value of each column."""
@@ -144,7 +144,7 @@ class CellAnswers(AnswerKind):
         return self._of_predictions(query, table, lambda prediction: prediction.likeliest or None)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return a random value for each cell, drawn by the chance that it stands there."""
+        """Return a random value for each cell, drawn from the baseline's prediction."""
         return self._of_predictions(
             query, table, lambda prediction: _drawn(prediction.values, rng) if prediction.values else None
         )
@@ -152,13 +152,13 @@ class CellAnswers(AnswerKind):
     def _of_predictions(
         self, query: "Query", table: "Table", value_of: Callable[[CellPrediction], str | None]
     ) -> "Sequence[Cell]":
-        """Return each cell's value by its prediction, or the usual one if the baseline has none."""
+        """Return `value_of` of each cell's prediction, or the most frequent value if the baseline predicts none."""
         found = [value_of(query.chance[name]) if name in query.chance else None for name in query.asked]
         usual = self.usual(query, table)
         return [other if value is None else value for value, other in zip(found, usual, strict=True)]
 
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
-        """Return a row in the form of the prompt's rows, or one value as it stands in a row, its line ends escaped."""
+        """Return several values as a row in the form of the prompt's rows, or a single value with escaped line ends."""
         found = (form for form in _forms() if prompt and form.shown_in(prompt.completion, query.asked))
         form = next(found, load_serializers()[DEFAULT])
         return form.value(shown_value(values[0])) if len(query.asked) < 2 else form.row(query.asked, values)
@@ -174,7 +174,7 @@ def shown_value(value: "Cell") -> str:
 
 
 def _choices(query: "Query") -> Mapping[str, float]:
-    """Return the probability of each possible answer, from its own chance or else from the best baseline's."""
+    """Return the probability of each possible answer, from its own `chance`, else from the best baseline."""
     own = {choice: query.chance[choice].chance_of(choice) for choice in query.asked if choice in query.chance}
     baselines = [prediction.values for prediction in query.chance.values() if prediction.values]
     return own or (baselines[-1] if baselines else {})

@@ -64,42 +64,46 @@ if TYPE_CHECKING:
 class Query:
     """A question, the items that it asks for, and the expected answer.
 
-    For row tests `asked` and `expected` run in parallel (feature, value; None is a missing value). For other tests
-    `asked` holds the possible answers if they are a closed list, and `expected` the words, the names or the one answer.
-    `chance` holds the baseline's predictions: by asked feature in row tests, by expected word in word tests (the chance
-    of a word for a reader who knows the topic alone), by choice (`Yes`) in membership, by baseline in classification.
-    `lies_in` maps keys of `chance` to the column, or the columns of one entity, whose cell a right answer reveals; in
-    row tests a key that is absent is the column's own name. `values` are all that an asked feature can have, if these
-    are few: an answer in words that is none of them counts as no answer.
+    In row tests, `asked` lists features and `expected` their values in the same order; None is a missing value. In
+    other tests, `asked` lists the possible answers if only these count, and `expected` lists the right words, names or
+    answer. `chance` has the baseline's predictions. Its keys are the asked features in row tests, the choices (`Yes`)
+    in membership, the baselines in classification, and the expected words in word tests. The chance of a word is that
+    for a reader who knows only the topic. `lies_in` maps keys of `chance` to the column, or the columns of one entity,
+    that a right answer reveals. In row tests, a key without an entry is itself the name of the column. `values` lists
+    all values of an asked feature if they are few. An answer in words that is not one of these values then counts as no
+    answer.
     """
 
     id: str
-    write: Callable[[], Question] = field(compare=False, repr=False)  # same at each call; a plan has too many to store
+    write: Callable[[], Question] = field(compare=False, repr=False)  # writes the same text each time; not stored
     asked: tuple[str, ...]
     expected: tuple[str | None, ...]
     max_tokens: int
     paper: bool = True  # whether it is one of the paper's own
-    rows: tuple[int, ...] = ()  # the table's rows that stand in the prompt, whole or in part
+    rows: tuple[int, ...] = ()  # the table's rows that the prompt shows, whole or in part
     not_expected: tuple[str, ...] = ()  # names that must not count (Wine Quality if Wine is expected)
     chance: Mapping[str, CellPrediction] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # for a decoy, the id of the query that asks the same about the table
     row: int | None = None  # the table's row that is asked, from 0
-    withheld: bool = field(default=False, compare=False)  # whether it shows a row that was never published
-    unsure: float = field(default=0.0, compare=False)  # bits that the baseline lacks, given the shown cells
-    turn: int | None = field(default=None, compare=False)  # its place among the bets of its table, from 0
+    withheld: bool = field(default=False, compare=False)  # whether the prompt shows a row that was never published
+    unsure: float = field(default=0.0, compare=False)  # the baseline's uncertainty in bits about the hidden cells
+    turn: int | None = field(default=None, compare=False)  # position among the bets on its table; None without a bet
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: those that equal the row's in all
+    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: features that equal the row's
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property
     def question(self) -> Question:
-        """The question, which is written again at each access."""
+        """The question; each access writes it again."""
         return self.write()
 
     @property
     def prompt(self) -> Prompt:
-        """The question of a query that asks for words, written again. Raises `TypeError` for any other query."""
+        """The question of a query that asks for words; each access writes it again.
+
+        Raises `TypeError` for other queries.
+        """
         question = self.write()
         if not isinstance(question, Prompt):
             raise TypeError(f"the question of {self.id} is a {type(question).__name__}, not a Prompt")
@@ -107,14 +111,14 @@ class Query:
 
 
 class UnreadReason(StrEnum):
-    """The reason why nothing was read in a text that came."""
+    """The reason why no answer was read in a reply's text."""
 
     DECLINED = "declined"
     NOT_UNDERSTOOD = "not understood"
 
     @classmethod
     def of(cls, text: str) -> "UnreadReason":
-        """Return the reason why nothing was read in this text, by the phrases that decline."""
+        """Return the reason why no answer was read in `text`: it declines if it contains a phrase of refusal."""
         return cls.DECLINED if declines(text) else cls.NOT_UNDERSTOOD
 
 
@@ -123,11 +127,11 @@ class Reading:
     """The answer that was read in one reply."""
 
     parsed: Mapping[str, str | None] | str | None  # the values that were read
-    hit: bool | None  # the decision by these; None if only all answers together make one
-    paper_hit: bool  # the published algorithm's decision on the text as it came
-    readable: bool  # whether it was an answer at all; a text that declines is none
-    right: tuple[str, ...] = ()  # the asked features whose cells are right, or the expected words that it holds
-    unread: UnreadReason | None = None  # why it is no answer, if the test knows that better than the phrases do
+    hit: bool | None  # whether the answer is right; None if only all answers together decide
+    paper_hit: bool  # the published algorithm's decision on the unchanged text
+    readable: bool  # whether the text holds an answer; a text that declines holds none
+    right: tuple[str, ...] = ()  # the asked features with right cells, or the expected words in the answer
+    unread: UnreadReason | None = None  # the reason why there is no answer, if the phrases do not decide it
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +142,16 @@ class Trial:
     reply: Answer
     reading: Reading | None = None
     cached: bool = False
-    judged: CompletionJudgement | None = None  # a judge's label, if its test has answers compared
+    judged: CompletionJudgement | None = None  # a judge's label, if a judge compares the test's answers
 
     @property
     def readable(self) -> bool:
-        """True if it was read and is an answer."""
+        """True if the reply holds an answer that could be read."""
         return self.reading is not None and self.reading.readable
 
     @property
     def unread(self) -> UnreadReason | None:
-        """The reason why nothing was read in a text that came; None if it was read or its state is not `ok`."""
+        """The reason why no answer was read in a text; None if one was read or the reply's state is not `ok`."""
         if self.readable or self.reply.state is not ReplyState.OK or not isinstance(self.reply, Reply):
             return None
         return (self.reading and self.reading.unread) or UnreadReason.of(self.reply.text)
@@ -155,7 +159,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class PublishedRule:
-    """The conclusion that a paper draws: contaminated if at least one, and this `share`, of the queries are hits."""
+    """The conclusion that a paper draws: contaminated if some queries, and at least this `share` of them, are hits."""
 
     claim: str  # a definition of a hit, in the words that follow "3 of 5"
     number: int | None = None  # the test's id in the paper's Table 1
@@ -163,15 +167,15 @@ class PublishedRule:
     source: str = ""  # the paper, by its first author and year, as in ronval2024
 
     def detects(self, hits: int, queries: int) -> bool | None:
-        """Return whether this number of hits is enough, or None if there is only a score."""
+        """Return whether `hits` of `queries` are enough for contaminated, or None if the rule gives only a score."""
         return None if self.share is None else hits >= max(1, self.share * queries)
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision on the paper's own queries, or None if there is only a score."""
+        """Return the rule's decision on the paper's own queries, or None if the rule gives only a score."""
         return self.detects(self.hits(trials), len(trials))
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why these trials cannot mean `not detected` though the rule detects nothing, or None if they can."""
+        """Return why the rule cannot decide `not detected` on these trials, or None if it can."""
         return None
 
     def hits(self, trials: Sequence[Trial]) -> int:
@@ -179,32 +183,32 @@ class PublishedRule:
         return sum(trial.reading is not None and trial.reading.paper_hit for trial in trials)
 
     def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials in which hits are counted: the paper's own queries except those that are for comparison."""
+        """Return the trials in which hits are counted: the paper's own queries, without those that are comparisons."""
         return trials
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return the rule's finding on the paper's own queries, in words that a person can check."""
+        """Return the rule's decision on the paper's own queries as a sentence that a person can check."""
         return f"{self.hits(trials)} of {len(self.counted(trials))} {self.claim}"
 
 
 @dataclass(frozen=True)
 class TwinComparison:
-    """The parts of memory's share of an accuracy: pairs of a row and its unseen twin, both answered.
+    """Memory's share of an accuracy, and its parts: computed from pairs of a row and its unseen twin, both answered.
 
-    `deviation` is the standard deviation of what a pair adds to the share, which lies between -2 and 2. `if_wrong` is
-    the interval if an answer that names no class counts as wrong; None if there is no such answer.
+    `deviation` is the standard deviation of a pair's contribution to the share; a contribution is between -2 and 2.
+    `if_wrong` is the interval if an answer that names no class counts as wrong; None if there is no such answer.
 
-    `fresh` is the number of answered fresh rows, if they take the place of twins. Then `pairs` is the number of rows or
-    of fresh rows, whichever is smaller, and `deviation` is that of a row and a fresh row together.
+    `fresh` is the number of answered fresh rows if these replace the twins. Then `pairs` is the number of rows or of
+    fresh rows, whichever is smaller, and `deviation` is that of a row and a fresh row together.
     """
 
     pairs: int
-    left_out: int  # pairs of which one answer or both named no class
-    accuracy: float  # on the rows
+    left_out: int  # pairs in which at least one answer names no class
+    accuracy: float  # share of right answers on the rows
     twin_accuracy: float
     share: float
     interval: tuple[float, float]
-    p_value: float  # that the share is 0 or less
+    p_value: float  # p-value of the hypothesis that the share is 0 or less
     deviation: float
     if_wrong: tuple[float, float] | None = None
     fresh: int = 0
@@ -212,14 +216,14 @@ class TwinComparison:
 
 @dataclass(frozen=True)
 class TwinLossDifference:
-    """The loss of accuracy of a model on unseen twins less that of a reference, over pairs that both answered."""
+    """A model's loss of accuracy on unseen twins minus that of a reference model, over the pairs that both answered."""
 
     pairs: int
-    accuracy: float  # of the reference on the rows
+    accuracy: float  # the reference model's accuracy on the rows
     twin_accuracy: float
     share: float
     interval: tuple[float, float]
-    p_value: float  # that it loses no more
+    p_value: float  # p-value of the hypothesis that the model loses no more than the reference
 
 
 @dataclass(frozen=True)
@@ -235,45 +239,45 @@ class ReferenceTwinAccuracy:
 class ReferenceCurveExcess:
     """A model's accuracy on rows, compared with the accuracy that several reference models predict from its twins.
 
-    `apart` is the least and the greatest share if one of the references is left out. `outside` is true if the model's
-    accuracy on twins is above or below that of every reference.
+    `apart` has the smallest and the largest share that result if one reference model is left out. `outside` is true if
+    the model's accuracy on twins is above or below that of every reference.
     """
 
     pairs: int
     references: tuple[ReferenceTwinAccuracy, ...]
-    accuracy: float  # of the model on the rows that all of them answered
+    accuracy: float  # the model's accuracy on the rows that all models answered
     twin_accuracy: float
-    expected: float  # accuracy on the rows
+    expected: float  # accuracy on the rows that the reference models predict
     share: float
     interval: tuple[float, float]
-    p_value: float  # that the model is right no more often
+    p_value: float  # p-value of the hypothesis that the model's accuracy is not above the predicted one
     apart: tuple[float, float]
     outside: bool
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The weight of the answers against the null, before any verdict."""
+    """The result of weighing the answers against the null model, before there is a verdict."""
 
     statistic: str  # its name
     value: float  # the value of the statistic
     null: str  # the assumption under which the p-value holds, in words
     sentence: str  # a statement that a person can check
-    counted: str = field(default="", kw_only=True)  # the sentence without a p-value, of a test that is bet on
+    counted: str = field(default="", kw_only=True)  # the sentence without a p-value, if the answers are bet on
     hits: int
     asked: int  # queries without decoys
     answered: int
-    p_value: float | None = None  # None if there is only a score
+    p_value: float | None = None  # None if the test gives only a score
     expected: float | None = None  # the statistic that the null expects
     expected_hits: float | None = None  # the hits that the null expects
     interval: tuple[float, float] | None = None  # with a confidence of 95 %
-    interval_of: str = ""  # the quantity that the interval is of
+    interval_of: str = ""  # the quantity that the interval estimates
     recalled_bits: float | None = None
-    score: float | None = None  # the result's score, from 0 to 1, if there is no p-value and the statistic is no share
-    share: float | None = None  # the least share of remembered rows that is detected with 95 % power, if any is
+    score: float | None = None  # the result's score, 0 to 1; None if there is a p-value or the statistic is a share
+    share: float | None = None  # the detectable share of remembered rows, at 95 % power; None if there is none
     columns: Mapping[str, float] = field(default_factory=dict)  # recalled bits by column, or by an entity's columns
     # The p-value without these cells (1 if none is left), by the keys of `columns`, for each in which something was
-    # asked. Empty if facts from elsewhere cannot explain the right answers: then the finding needs no second column.
+    # asked. Empty if facts from elsewhere cannot explain right answers: then no second column is required.
     without: Mapping[str, float] = field(default_factory=dict)
     bets: Bets = field(default_factory=dict)  # log-wealth of the bets on the answers, if they are bet on
     twins: TwinComparison | None = None  # the parts of memory's share, if the test measures it
@@ -282,31 +286,31 @@ class Evidence:
 class Test(ABC):
     """A contamination test: a frozen dataclass whose docstring is its page in the docs.
 
-    Only attributes without a default have to be stated: `id`, `family` and `kind`. A class with an `id` of its own
-    inherits neither the `title` nor the `published` rule of another.
+    A subclass has to state only the attributes without a default: `id`, `family` and `kind`. A subclass that states its
+    own `id` does not inherit `title` and `published`.
     """
 
     id: ClassVar[str]
-    title: ClassVar[str]  # the words of the id by default
+    title: ClassVar[str]  # by default the words of the id
     family: ClassVar[Family]
     kind: ClassVar[EvidenceKind]
     published: ClassVar[PublishedRule | None] = None
-    measure: ClassVar[str] = ""  # the column of the ranking, or the figure, that its score goes into, if any
+    measure: ClassVar[str] = ""  # the column of the ranking, or the figure, that shows its score, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
-    shows_rows: ClassVar[bool] = True  # whether the serializer matters
-    worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
-    by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
+    shows_rows: ClassVar[bool] = True  # whether the serializer changes its queries
+    worded: ClassVar[bool] = False  # whether `prompts` writes its queries, so that the prompt set changes them
+    by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries list features and values
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
-    referred: ClassVar[bool] = False  # whether answers that a reference model gives, too, count for nothing: `conceded`
+    referred: ClassVar[bool] = False  # whether answers that a reference model gives, too, are not counted: `conceded`
     with_reference: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
     answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
-    on_request: ClassVar[bool] = False  # asked only if it is chosen, or if it scores text and a model here does
-    takes_fresh_rows: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if given
+    on_request: ClassVar[bool] = False  # asked only if chosen, or if it scores text and a model on this machine does
+    takes_fresh_rows: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if any
     only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
-    bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
+    bet_on: ClassVar[bool] = False  # whether each answer can be bet on: see `stakes`
     resampled: ClassVar[bool] = False  # whether all answers to a repeated query are weighed together
-    draws_as: ClassVar[str] = ""  # the id of the test whose random draws it uses, so that both ask about the same rows
-    pool: ClassVar[str] = ""  # tests of a table that share it are weighed together if one alone asks too little
+    draws_as: ClassVar[str] = ""  # the id of the test with the same random draws, so that both ask about the same rows
+    pool: ClassVar[str] = ""  # tests of a table with the same pool are weighed together if one alone asks too little
     sized: ClassVar[bool] = False  # whether it can be asked about another number of rows: see `about`
     own_marks: ClassVar[frozenset[str]] = frozenset()  # further marks by which `-m` selects it
     judgeable: ClassVar[bool] = False  # whether a judge compares its answers with the true ones: see `compared`
@@ -325,12 +329,12 @@ class Test(ABC):
 
     @property
     def source(self) -> str:
-        """The paper that has its published rule, by first author and year; empty if there is none."""
+        """The paper with its published rule, as first author and year; empty if there is none."""
         return self.published.source if self.published else ""
 
     @property
     def row_test(self) -> bool:
-        """True if it can show that rows were seen."""
+        """True if the test can show that the model has read rows."""
         return self.family in SHOWING_ROWS and self.decides
 
     @property
@@ -347,153 +351,147 @@ class Test(ABC):
 
     @property
     def prompts(self) -> PromptSet:
-        """The prompt set that words its queries: that of the planned result, else the default one."""
+        """The prompt set that words its queries: that of the planned result, or the default one."""
         given: PromptSet | None = vars(self).get("_prompts")
         return given or default_prompts()
 
     @property
     def scores_text(self) -> bool:
-        """True if it has texts scored and asks no question: with a model that is loaded here this costs only time."""
+        """True if a model scores texts and is asked no question: with a model on this machine this costs only time."""
         return Capability.SCORE in self.needs and Capability.INSTRUCTIONS not in self.needs
 
     def worded_by(self, prompts: PromptSet) -> Self:
-        """Return this test with its queries in the words of this set; it is equal to the test with other words."""
+        """Return this test with queries worded by `prompts`. The result is equal to this test."""
         test = copy(self)
         vars(test)["_prompts"] = prompts  # works for a frozen dataclass and for any other class
         return test
 
     @property
     def facts(self) -> "Facts":
-        """The description of the test for code that does not have the test at hand."""
+        """The description of the test for code that does not have the test object."""
         return Facts(**{item.name: getattr(self, item.name) for item in fields(Facts)})
 
     def planned(self, table: "Table", serializer: "Serializer", rng: Random) -> list[Query]:
-        """Return the queries of one result, with the test's own attributes filled in. Raises `Skip`."""
+        """Return the queries of one result, with the attributes that the test adds. Raises `Skip`."""
         queries = self.queries(table, serializer, rng)
         rule = self.published is not None
         return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
 
     def about(self, rows: int) -> Self:
-        """Return this test about `rows` rows of a table, or as many as there are; only if it is `sized`.
+        """Return this test about `rows` rows of a table, or all rows if the table has fewer. Only for a `sized` test.
 
-        The rows of a smaller number are the first of a larger one, after the same examples, so that answers can be used
-        again.
+        The rows of a smaller number are the first rows of a larger one, and have the same examples. So their answers
+        can be used again.
         """
         raise NotImplementedError(f"{self.id} cannot be asked about another number of rows")
 
     def as_published(self) -> "Test":
         """Return the test that writes the paper's own queries, for a run that asks only these.
 
-        It is the test itself, unless the paper asks more queries of this kind than the test does. A caller leaves out
-        those of its `queries` that are not marked as the paper's.
+        It is the test itself, unless the paper asks more queries of this kind. Its `queries` may contain further ones:
+        the caller leaves out those that are not marked as the paper's.
         """
         return self
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """Return this test for a model without log-probabilities, asked in words, or None if there is no such form.
+        """Return the form of this test that asks a model without log-probabilities in words, or None if there is none.
 
-        That form has the same id, and `read` and `weigh` of this test handle its trials as well. `samples` is how often
-        a query may be asked at a temperature (`--samples`); None if the user did not set it.
+        That form has the same id, and `read` and `weigh` of this test accept its trials. `samples` is how often a query
+        may be asked at a temperature (`--samples`); None if the user did not set it.
         """
         return None
 
     def not_averaged(self, table: "Table") -> str | None:
-        """Return why its score on this table is in none of the ranking's means, or None if it is in one."""
+        """Return why the ranking's means leave out its score on this table, or None if one includes it."""
         return None
 
     def too_small(self, rows: int) -> str | None:
-        """Return why a table of `rows` different rows cannot tell memory from prediction, or None if it can.
+        """Return why a table of `rows` different rows is too small to tell memory from prediction, or None.
 
-        Such a table is `uninformative`, and is not asked about under the calibrated rules.
+        A table that is too small is `uninformative`; the calibrated rules ask nothing about it.
         """
         return None
 
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
-        """Return every query of one result, checked.
+        """Return all queries of one result, checked.
 
-        Raises `Skip` with the reason if the table does not allow the test.
+        Raises `Skip` with the reason if the test cannot be asked about the table.
         """
 
     def complete(self, query: Query, text: str, serializer: "Serializer") -> bool:
-        """Return whether a text that was cut at the token limit holds the whole asked item; by default it does not."""
+        """Return whether a text that was cut at the token limit contains the whole asked item; False by default."""
         return False
 
     @abstractmethod
     def read(self, query: Query, reply: Any, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
-        """Return the reading of one answer, whose class belongs to the class of the question: see `questions`."""
+        """Return the reading of one answer. The class of `reply` matches the class of the question: see `questions`."""
 
     @abstractmethod
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the weight of all read trials of a result, decoys among them, against the null.
+        """Return the evidence of all read trials of a result, including decoys, against the null model.
 
-        `level` is the largest p-value at which a result of this grid counts; the detectable share is stated for it.
+        `level` is the largest p-value of a detection in this run; the detectable share is computed for this level.
         """
 
     def compared(self, trials: Sequence[Trial]) -> Sequence[CompletionPair]:
         """Return the answers of a result that a judge compares with the true ones; by default none.
 
-        A trial may be one that has not been asked yet: its answer is then an empty text.
+        A query that was not asked yet has an empty text as its answer.
         """
         return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little alone: its `own`, or its pool's, `together`."""
+        """Return the evidence to report for a test that asks too little: `own`, or that of its pool, `together`."""
         return together
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials of a result, with those marked unread that are no answers next to the others."""
+        """Return the read trials of a result. A reply that proves no answer next to other replies becomes unread."""
         return trials
 
     def counts(self, trial: Trial) -> bool:
-        """Return whether a read trial is weighed: its answer could be read or, in some tests, is enough as it is."""
+        """Return whether a read trial is weighed: by default if its answer could be read."""
         return trial.readable
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return the value of one unit after a bet on each answered cell of a read trial; only if it is `bet_on`."""
+        """Return the return of one unit bet on each answered cell of a read trial. Only for a test that is `bet_on`."""
         return ()
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """Return the read trials of an answerer that remembers the asked cells, and of one that predicts them.
-
-        Only for a test that is `bet_on`.
-        """
+        """Return the read trials of two simulated models: one remembers the asked cells, the other predicts them."""
         raise NotImplementedError(f"{self.id} is not bet on")
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query as it is weighed after a model that has not read the table gave the answer of `reading`.
+        """Return the query with chance 1 for the answer in `reading`, which a model that has not read the table gave.
 
-        That answer gets chance 1. Only a test that is `referred` has such chances.
+        Only for a test that is `referred`.
         """
         return query
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the comparison of read trials with those of a reference model, or None if both answered no pair.
-
-        Only for a test that is `with_reference`.
-        """
+        """Return how these trials compare with the `others` of a reference model, or None if no pair was answered."""
         return None
 
     def compare_with_references(
         self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
     ) -> ReferenceCurveExcess | None:
-        """Return the comparison of the read trials with those of several reference models, `others`, by name.
+        """Return how the trials compare with those of several reference models, `others`, by model name.
 
-        Return None if fewer than two of them answered anything, or if no row was answered by all of these.
+        Return None if fewer than two reference models answered, or if no row was answered by all of them.
         """
         return None
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the queries could not tell memory from prediction at this level, or None if they could.
 
-        The reason is known before anything is asked: from the shown cells, never from the hidden ones.
+        The reason is known before anything is asked. It depends on the shown cells and not on the hidden ones.
         """
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The description of a test for code that shows or counts its results and need not have the test at hand."""
+    """The description of a test for code that shows or counts its results without the test object."""
 
     id: str
     """The test's id, for example full_completion."""

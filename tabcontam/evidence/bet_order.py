@@ -1,10 +1,10 @@
-"""The order in which the queries of a table are bet on: its tests in turns, the most informative query of each first.
+"""The order of the bets on a table's queries: its tests take turns, and each bets on its most informative query first.
 
-A bet is fair only on cells that nothing before it has shown: neither to the model in a prompt nor to us as the truth of
-an answer. So no row is bet on that an earlier query of the order asks or shows. Small tables show most of their rows
-before long; therefore a query is put off if it would spoil others that are more informative.
+A bet is fair only on a cell that no earlier query has shown, neither in its prompt nor as the true answer. So there is
+no bet on a row that an earlier query asks about or shows. The queries of a small table soon show most of its rows. So a
+query has to wait if betting on it would exclude queries that are more informative.
 
-The order follows from the cells that prompts show and from the baseline's doubt after them, never from a hidden cell.
+The order depends on the shown cells and on the baseline's uncertainty given these, and never on a hidden cell.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -16,13 +16,13 @@ from tabcontam.evidence.thresholds import LEAST_SHARE_OF_BEST_GAIN
 from tabcontam.groups import grouped
 
 Key = TypeVar("Key", bound=Hashable)
-Place = tuple[int, int]  # of a query: the number of its test, and its own
+Place = tuple[int, int]  # the number of a query's test, and the query's number in this test
 
 
 def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, ...]]:
-    """Return the queries of several tests about one table, in their old order, each with its turn.
+    """Return the queries of several tests about one table, in unchanged order, with their `turn`.
 
-    A query that is not bet on, since an earlier one spoils it or the chance of a right answer is unknown, has no turn.
+    A query has no turn if there is no bet on it: an earlier query shows its row, or its chances are unknown.
     """
     order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
     return {
@@ -32,7 +32,7 @@ def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, .
 
 
 def in_turn(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials that are bet on, in their turns."""
+    """Return the trials with a turn, in the order of their turns."""
     return sorted((trial for trial in trials if trial.query.turn is not None), key=lambda trial: trial.query.turn or 0)
 
 
@@ -57,7 +57,7 @@ def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
     while left:
         best = [max(own, key=gain) for own in grouped(left, lambda place: place[0]).values()]
         most = max(map(gain, best))
-        # a test waits if its queries spoil more than they reveal, and every second time if they reveal little
+        # a test waits if its best query excludes more than it reveals, and in every second round if it reveals little
         least = min(0.0, most) if rounds % 2 else min(most, LEAST_SHARE_OF_BEST_GAIN * most)
         rounds += 1
         for place in best:

@@ -1,6 +1,6 @@
-"""Checks before a query is sent: nothing that is asked may stand in its prompt, or follow from it.
+"""Checks of a query before it is sent: its prompt must neither contain the asked values nor determine them.
 
-A query that fails is drawn again; if that does not help, the result is `skipped` with the reason.
+A query that fails is drawn again. If no draw passes, the result is `skipped` with the reason.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ def rendered(prompt: Prompt) -> str:
 
 
 def given_away(word: str, text: str) -> bool:
-    """Return whether a word stands in a text, or all its pieces do (`sepal width` in `sepal length, petal width`)."""
+    """Return whether a text contains a word, or all its pieces (`sepal width` in `sepal length, petal width`)."""
     word = without_note(word)
     folded = _folded(text)
     if (len(word) > LONGEST_HARMLESS_PREFIX and word.casefold() in folded) or stands_whole(word, text):
@@ -41,7 +41,7 @@ def given_away(word: str, text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=1)  # one text is asked about many words in a row
+@lru_cache(maxsize=1)  # many words in a row are looked for in one text
 def _folded(text: str) -> str:
     return text.casefold()
 
@@ -65,7 +65,7 @@ def draw_until_valid(draw: Callable[[], Item | None], reason: str, tries: int = 
 
 
 def check_comparable(table: Table) -> None:
-    """Raise `Skip` if only a sample of a large file is there to compare with an answer that may hold any row."""
+    """Raise `Skip` if only a sample of a large file is stored: an answer may be any row of the file."""
     if table.whole is not None:
         raise Skip(
             f"the model may write any of the file's {table.rows_in_file:,} rows, but only {len(table.rows):,} are kept "
@@ -74,11 +74,11 @@ def check_comparable(table: Table) -> None:
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """Return the rows, but no known ones, whose asked cells follow from the shown ones: no other row differs."""
+    """Return the rows whose shown cells determine their asked cells in the table, except rows that may be known."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
-        answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
+        answers: dict[object, object] = {}  # the first row's asked cells for each combination of shown cells
         open_ended = set()
         for row in table.all_stored:
             key, answer = shown_of(row), asked_of(row)
@@ -90,19 +90,16 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """Return the rows that share all cells before a column with no other row.
-
-    No cell from the column on is needed to identify them. Rows that the model may know are left out.
-    """
+    """Return the rows that differ from every other row in a cell before `column`, except rows that may be known."""
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return not_known(table, (row for row in range(len(table.rows)) if row not in shared))
 
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
-    """Return for each column the rows that have the cells before it in common with another row."""
+    """Return for each column the rows whose cells before this column another row has, too."""
     every = table.all_stored
     found = [frozenset(range(len(every)))]
-    first = dict.fromkeys(found[0], 0)  # for each row that is not alone, the first row that begins alike
+    first = dict.fromkeys(found[0], 0)  # for each row with shared first cells, the first row that has them
     for cells in list(zip(*every, strict=True))[:-1]:
         firsts: dict[tuple[int, Cell], int] = {}
         first = {row: firsts.setdefault((group, cells[row]), row) for row, group in first.items()}

@@ -1,8 +1,8 @@
 """Completions that are compared with the true text: exact, near-exact or no match.
 
-The words are those of Golchin and Surdeanu 2024 ("Time Travel in LLMs", section 3.2.2, Algorithm 2). A test chooses the
-answers that are compared (`Test.compared`). This module decides, by the text alone, whether a completion is an exact
-match. A judge, a model or a person, decides whether another one is a near-exact match.
+The three labels are those of Golchin and Surdeanu 2024 ("Time Travel in LLMs", section 3.2.2, Algorithm 2). A test
+chooses the answers that are compared (`Test.compared`). This module decides by the text alone whether a completion is
+an exact match. For any other completion, a judge (a model or a person) decides whether it is a near-exact match.
 """
 
 import re
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-DOUBLE, SINGLE = "\u201c\u201d\u201e\u00ab\u00bb", "\u2018\u2019\u201a`"  # quotes of print
+DOUBLE, SINGLE = "\u201c\u201d\u201e\u00ab\u00bb", "\u2018\u2019\u201a`"  # typographic quotation marks
 HYPHENS = "\u2010\u2011\u2012\u2013\u2014"
 AS_TYPED = str.maketrans(dict.fromkeys(DOUBLE, '"') | dict.fromkeys(SINGLE, "'") | dict.fromkeys(HYPHENS, "-"))
 ENDS = " \t\n.\u2026,;:!?\"'"  # marks that a person ignores at the beginning and the end of a text
-ENOUGH_EXACT, ENOUGH_NEAR = 1, 2  # Algorithm 2: at least so many exact, or so many near-exact matches
+ENOUGH_EXACT, ENOUGH_NEAR = 1, 2  # Algorithm 2: the least number of exact, and of near-exact matches
 
 
 class Likeness(StrEnum):
-    """The likeness of a completion to the true second piece."""
+    """The label of a completion: how well it matches the true second piece."""
 
     EXACT = "exact"
     NEAR = "near-exact"
@@ -27,7 +27,7 @@ class Likeness(StrEnum):
 
 
 class CompletionJudgement(NamedTuple):
-    """A judge's label for a completion, and the judge: the model's spec, or a person's name."""
+    """A judge's label for a completion, and the judge: a model's spec or a person's name."""
 
     word: Likeness
     by: str
@@ -35,11 +35,11 @@ class CompletionJudgement(NamedTuple):
 
 @dataclass(frozen=True)
 class CompletionPair:
-    """A completion next to the true second piece.
+    """A completion and the true second piece.
 
-    `shown` is the first piece, `completion` the model's text, `arm` the instruction that it was given (guided, general,
-    ...). For a row of a table, `cells` has the values that were hidden, in order, as they stand in `expected`, and
-    `same_cells` is true if all of them were read in the answer: that is an exact match, however it is written.
+    `shown` is the first piece, `completion` the model's text, and `arm` the instruction (guided, general, ...). If the
+    instance is a row, `cells` lists the hidden values in the order and form in which `expected` has them. `same_cells`
+    is true if all of them were read in the answer: then the match is exact, whatever the form of the answer.
     """
 
     query_id: str
@@ -52,19 +52,19 @@ class CompletionPair:
 
     @property
     def exact(self) -> bool:
-        """True if it is an exact match, for which no judge is needed."""
+        """True if the match is exact; then no judge is needed."""
         return self.same_cells or exactly(self.expected, self.continued)
 
     @property
     def continued(self) -> str:
-        """The completion, without the first piece if it repeats that before it goes on."""
+        """The completion without the first piece, if it begins by repeating that."""
         first = r"\s+".join(map(re.escape, self.shown.split()))
         repeated = re.match(rf"[\s\"'{DOUBLE}{SINGLE}]*{first}\s*", self.completion) if first else None
         return self.completion[repeated.end() :] if repeated else self.completion
 
 
 def plain(text: str) -> str:
-    r"""Return a text without what a person ignores: kinds of white space, quotes and dashes, capitals, marks around it.
+    r"""Return a text with uniform white space, quotes and dashes, and without outer punctuation.
 
     >>> plain("  He said \u201cno\u201d \u2013\n twice.")
     'he said "no" - twice'
@@ -75,8 +75,8 @@ def plain(text: str) -> str:
 def exactly(expected: str, completion: str) -> bool:
     """Return whether a completion is the true second piece, as a person would judge.
 
-    Letter case is ignored, too. So this calls exact what the judge of Golchin and Surdeanu called so, and no other of
-    their recorded completions. A piece of nothing but punctuation matches nothing.
+    Letter case is ignored, too. With this rule, the exact matches among the recorded completions of Golchin and
+    Surdeanu are those of their judge. A piece that is only punctuation matches nothing.
 
     >>> exactly("icy surface of the moon.", "icy  surface of the moon")
     True

@@ -1,4 +1,4 @@
-"""The wording of numbers in the sentences that people read."""
+"""Numbers as text in the sentences that people read."""
 
 
 def format_small_number(number: float) -> str:
@@ -13,7 +13,7 @@ def format_small_number(number: float) -> str:
 
 
 def describe_p_value(p_value: float) -> str:
-    """Return a p-value as text, also one that is too small for a float.
+    """Return a p-value as text, also if it is too small for a float.
 
     >>> describe_p_value(0.00123), describe_p_value(0.0)
     ('p = 0.0012', 'p under 1e-300')
@@ -22,7 +22,7 @@ def describe_p_value(p_value: float) -> str:
 
 
 def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") -> str:
-    """Return a number that may be negative with `digits` digits after the point; never a negative zero.
+    """Return a number with `digits` digits after the point and, if it is negative, `minus`; never a negative zero.
 
     >>> format_signed(-0.001), format_signed(-0.126, minus="-"), format_signed(0.126, 3)
     ('0.00', '-0.13', '0.126')
@@ -31,10 +31,10 @@ def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") 
 
 
 def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
-    """Return a reason: there is so little of `what` that not even the `best` answers would be enough."""
+    """Return the reason why a test cannot detect anything: even the `best` answers would not be enough."""
     return f"too few {what} for a verdict: even if {best}, p would be {p_value:.2g}, above {level:.2g}"
 
 
 def explain_low_power(power: float, level: float, remembered: str = "half of the rows") -> str:
-    """Return a reason: the rows are so few, or so easy to predict, that the test would seldom detect such a model."""
+    """Return the reason why a test would seldom detect such a model: its rows are too few or too easy to predict."""
     return f"the test would detect a model that remembers {remembered} in only {power:.0%} of runs, at p <= {level:.2g}"

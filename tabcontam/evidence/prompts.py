@@ -1,13 +1,12 @@
 """The wording of queries: prompt sets, which are TOML files, and the prompts that are written from them.
 
-A set has a template for each kind of query, and a template two texts. Its `question` is the chat message and the
-sequence-to-sequence text. Its `completion` is for base models and ends where the answer is its natural continuation:
-with the beginning of a row, or with a label as web pages have it (`Features:`). Both hold placeholders such as
-`{title}`. A placeholder is filled in once, and the text that replaces it stays as it is: a cell that reads `{title}`
-keeps that text.
+A set has a template for each kind of query, and each template has two texts. The `question` is the chat message and the
+sequence-to-sequence text. The `completion` is for base models. It ends at the point where the answer is the natural
+continuation: with the beginning of a row, or with a label as on web pages (`Features:`). Both texts contain
+placeholders such as `{title}`. A placeholder is filled in once: a cell with the text `{title}` stays unchanged.
 
-A server, or a model in this process, computes the common beginning of a result's queries once. So for a result of a
-hundred queries, the shipped sets ask before the rows, and the last row ends with the answer's label.
+A server, or a model in this process, computes the common beginning of a result's queries only once. So in results of a
+hundred queries, the shipped sets put the question before the rows, and the answer's label at the end.
 """
 
 import re
@@ -34,13 +33,13 @@ from tabcontam.tables.toml_files import (
 
 KIND = "prompts"
 DEFAULT = "default"
-PLACEHOLDER = re.compile(r"\{([\w -]+)\}")  # any other brace is a brace
+PLACEHOLDER = re.compile(r"\{([\w -]+)\}")  # other braces are ordinary characters
 STOP = ("\n",)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptTemplate:
-    """The wording of one kind of query. `system` is the system text if it is not the set's."""
+    """The wording of one kind of query. `system` is the system text if it differs from the set's."""
 
     question: str
     completion: str
@@ -49,14 +48,14 @@ class PromptTemplate:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledTemplate(PromptTemplate):
-    """The wording of rows that each have an answer; the last row is the asked one and ends before its answer."""
+    """The wording of rows with an answer each; the last row is the asked one, and ends before its answer."""
 
     row: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceTemplate(LabelledTemplate):
-    """The wording of a question with a closed list of answers; `two` and `more` list them, by their number."""
+    """The wording of a question with a closed list of answers: `two` lists two answers, `more` lists more."""
 
     completion_row: str
     two: str
@@ -64,9 +63,9 @@ class ChoiceTemplate(LabelledTemplate):
 
 
 class PlaceholderRule(NamedTuple):
-    """The placeholders that a text must have, those that it may have, and the one that it must end with, if any.
+    """The placeholders that a text must have, those that it may have, and the one with which it must end, if any.
 
-    `shown|prefix` demands one of the two.
+    `shown|prefix` means that one of the two is needed.
     """
 
     needed: str
@@ -75,7 +74,7 @@ class PlaceholderRule(NamedTuple):
 
 
 TITLE = PlaceholderRule("title")
-# For each template, the placeholders of its texts. If both texts have the same ones, they stand under "question".
+# The placeholders of each template's texts. If both texts have the same ones, "question" lists them.
 TEXTS: Mapping[str, Mapping[str, PlaceholderRule]] = {
     "feature_list_informed": {"question": PlaceholderRule("title features")},
     "feature_list_uninformed": {"question": TITLE},
@@ -112,7 +111,7 @@ TEXTS: Mapping[str, Mapping[str, PlaceholderRule]] = {
 class PromptSet:
     """One wording of all queries, with a method for each kind of query that writes its prompt.
 
-    `source` is the user's own file of the set, "" for a shipped one. An empty `system` sends no system message.
+    `source` is the path of a user's own set; it is "" for a shipped set. An empty `system` sends no system message.
     """
 
     name: str
@@ -133,35 +132,35 @@ class PromptSet:
 
     @property
     def file(self) -> Path:
-        """The file that the set is from."""
+        """The file from which the set was read."""
         return Path(self.source) if self.source else shipped(KIND) / f"{self.name}{SUFFIX}"
 
     def feature_list(self, title: str, shown: Sequence[str]) -> Prompt:
-        """Return the prompt of tests 1 and 2: which features does the dataset have besides those shown?"""
+        """Return the prompt of tests 1 and 2, which asks for the dataset's features except the shown ones."""
         template = self.feature_list_informed if shown else self.feature_list_uninformed
         return self._prompt(template, title=title, features=", ".join(shown))
 
     def dataset_of_features(self, features: Sequence[str]) -> Prompt:
-        """Return the prompt of test 3: which dataset has these features?"""
+        """Return the prompt of test 3, which asks for the dataset with these features."""
         return self._prompt(self.recognition_features, features=", ".join(features))
 
     def dataset_of_rows(self, rows: Sequence[str]) -> Prompt:
-        """Return the prompt of test 4: which dataset has these rows?"""
+        """Return the prompt of test 4, which asks for the dataset with these rows."""
         return self._prompt(self.recognition_examples, rows="\n".join(rows))
 
     def feature_values(self, title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
-        """Return the prompt of tests 5 and 6: which values does a feature take besides those that the rows show?"""
+        """Return the prompt of tests 5 and 6, which asks for the values of a feature that the rows do not show."""
         template = self.feature_values_informed if rows else self.feature_values_uninformed
         count, values = str(len(rows)), ", ".join(shown)
         return self._prompt(template, title=title, feature=feature, rows="\n".join(rows), count=count, values=values)
 
     def incomplete_row(self, title: str, rows: Sequence[str], shown: str, asked: Sequence[str], prefix: str) -> Prompt:
-        """Return the prompt of test 7: how does this row go on? `prefix` is the row up to the first asked value."""
+        """Return the prompt of test 7, which asks for the rest of a row; `prefix` is the row before the rest."""
         words = {"title": title, "rows": "\n".join(rows), "shown": shown, "prefix": prefix}
         return self._prompt(self.incomplete_completion, **words, asked=", ".join(asked), count=str(len(asked)))
 
     def next_row(self, title: str, features: Sequence[str], rows: Sequence[str]) -> Prompt:
-        """Return the prompt of test 8: which row comes next? A base model continues on a line of its own."""
+        """Return the prompt of test 8, which asks for the next row. A base model continues on a new line."""
         words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows)}
         written = self._prompt(self.full_completion, **words)
         return replace(written, completion=written.completion + "\n")
@@ -169,7 +168,7 @@ class PromptSet:
     def missing_feature(
         self, title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
     ) -> Prompt:
-        """Return the prompt of test 9: which value does this row have? `prefix` is the row up to the asked value."""
+        """Return the prompt of test 9, which asks for one value of a row; `prefix` is the row up to this value."""
         words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows), "asked": asked}
         return self._prompt(self.feature_completion, **words, shown=shown, prefix=prefix)
 
@@ -200,7 +199,7 @@ def _renderings(system: str, question: str, completion: str, stop: Sequence[str]
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    """Return a text with its placeholders filled in; the inserted text is not searched for placeholders."""
+    """Return a text with its placeholders filled in. Placeholders in the inserted text stay as they are."""
     return PLACEHOLDER.sub(lambda found: words[found[1]], text)
 
 
@@ -216,7 +215,7 @@ def ask(
 ) -> Prompt:
     """Return the three renderings of one query of a test that writes its own; `continuation` is for base models.
 
-    The default system text is that of the default set.
+    If `system` is None, the system text is that of the default set.
     """
     system = default_prompts().system if system is None else system
     return _renderings(system, f"{context}\n\n{question}", continuation, stop)

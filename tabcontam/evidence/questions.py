@@ -22,14 +22,14 @@ from tabcontam.reading.wrapping import EDGES, set_off, without_marks, without_th
 class ReplyState(StrEnum):
     """The outcome of a request."""
 
-    OK = "ok"  # usable, also if it ran into the token limit after the asked item was complete
+    OK = "ok"  # usable, also if the reply ran into the token limit after the complete asked item
     TRUNCATED = "truncated"  # cut before the asked item was complete
-    REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
+    REFUSED = "refused"  # by the protocol: content filter, refusal field, safety block
     EMPTY = "empty"  # no text
-    FAILED = "failed"  # no reply at all; the only state that is not paid for
+    FAILED = "failed"  # no reply at all; only this state costs nothing
 
 
-READ = (ReplyState.OK, ReplyState.TRUNCATED)  # replies that brought a text
+READ = (ReplyState.OK, ReplyState.TRUNCATED)  # states of replies with a text
 
 
 class Capability(StrEnum):
@@ -37,13 +37,13 @@ class Capability(StrEnum):
 
     GENERATE = "generate"  # answers a `Prompt`
     CHAT = "chat"  # takes messages with roles
-    COMPLETION = "completion"  # goes on with a text
+    COMPLETION = "completion"  # continues a text
     SCORE = "score"  # answers a `Passage` and `Endings`
     MOMENTS = "moments"  # reports the mean and the deviation at each token of a `Passage`
     SEARCH = "search"  # answers a `Lookup`
-    SEED = "seed"  # takes a seed for its sampling
+    SEED = "seed"  # accepts a seed for its sampling
     SAMPLE = "sample"  # draws a new answer to a `Prompt` each time, at a temperature
-    INSTRUCTIONS = "instructions"  # understands a question; a control does not
+    INSTRUCTIONS = "instructions"  # understands a question; the controls do not
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question in words in its three renderings: chat, completion (base models), sequence-to-sequence.
+    """A question in words in three renderings: chat, completion (base models), sequence-to-sequence.
 
-    It is answered by greedy decoding. If `sample` is 1 or more, the answer is drawn at the `temperature`, and the
+    The answer is decoded greedily. If `sample` is 1 or more, the answer is drawn at the `temperature` instead. The
     number distinguishes the draws: it is part of the key under which an answer is stored, and the seed for a server
-    that takes one.
+    that accepts one.
     """
 
     chat: tuple[Message, ...]
@@ -69,41 +69,41 @@ class Prompt:
     stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
     temperature: float = 0.0
     sample: int = 0
-    values: tuple[str, ...] = ()  # the features that a server can be made to answer by; see `structured_answers`
+    values: tuple[str, ...] = ()  # the features by which a server can be made to answer; see `structured_answers`
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text whose tokens are to be scored, each given all before it. The model is asked nothing and writes nothing."""
+    """A text whose tokens a model scores, each given all tokens before it. The model writes nothing."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Endings:
-    """Endings of one text, one of which is compared with the others: how likely is each after the same beginning?"""
+    """Endings of one text, whose likelihoods after the same beginning are compared."""
 
     beginning: str
     endings: tuple[str, ...]
 
 
 class LookupMode(StrEnum):
-    """The way in which the texts of a `Lookup` are compared with a document. Digits always count."""
+    """The way in which the texts of a `Lookup` are compared with a document. Digits are always compared."""
 
     LETTERS = "letters"  # letter by letter, as they stand
-    WORDS = "words"  # their words in sequence: case, and the text between words, do not count
-    SIGNS = "signs"  # their letters and digits in sequence: blanks and punctuation do not count, case does
-    CELLS = "cells"  # as values of a row, in any rendering: whole words, numbers by their value, next to other values
+    WORDS = "words"  # their words in sequence; case and the text between words do not matter
+    SIGNS = "signs"  # their letters and digits in sequence; blanks and punctuation do not matter, case does
+    CELLS = "cells"  # as values of a row, in any rendering: whole words, numbers by value, near other values
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Texts that are to be found in a corpus: any one of them is a find, and each is counted by itself.
+    """Texts that are to be found in a corpus: each text that is found is a match, and is counted separately.
 
-    With `LookupMode.CELLS` each text is a value that is compared with the others, as an ending is: the values `context`
-    it have to stand close by, in any order and each at a place of its own, but for at most `lacking` of them.
+    With `LookupMode.CELLS`, each text is a value of a row, and `context` lists the row's other values. A match needs
+    these values close by, in any order and each at its own place; at most `lacking` of them may be absent.
 
-    At most `most` places are reported; the documents that hold one are all counted.
+    At most `most` places are reported, but all documents with a match are counted.
     """
 
     texts: tuple[str, ...]
@@ -118,7 +118,7 @@ Question = Prompt | Passage | Endings | Lookup
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens that a server charged for an answer, over all requests it took: those it read, and all it wrote."""
+    """The tokens that a server charged for an answer, over all requests for it: all tokens read and written."""
 
     prompt: int
     written: int
@@ -130,20 +130,20 @@ class Reply:
 
     text: str
     state: ReplyState
-    detail: str = ""  # why it is not ok
-    tokens: int | None = None  # of the answer, if known
-    usage: Usage | None = None  # as the server reports it, thinking included; None if it does not
+    detail: str = ""  # why the state is not ok
+    tokens: int | None = None  # tokens of the answer, if known
+    usage: Usage | None = None  # as reported by the server, thinking included; None if not reported
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
-    log_probability: float | None = None  # of all tokens written, in nats, if reported
+    log_probability: float | None = None  # sum over all written tokens, in nats, if reported
 
 
 class Token(NamedTuple):
     """A token of a scored text.
 
-    `log_probability` is in nats, given everything before the token. `mean` and `deviation` are those of the
-    log-probability of a token drawn from the model's distribution at that place, in nats, as Min-K%++ compares them
-    (Zhang et al. 2025, "Min-K%++", equation 3); None if the distribution is not reported. A first token that is scored
-    given nothing has a log-probability of 0.0 if none is reported.
+    `log_probability` is in nats, given everything before the token. `mean` and `deviation` describe the log-probability
+    of a token that is drawn from the model's distribution in this place, in nats (Zhang et al. 2025, "Min-K%++",
+    equation 3); None if the distribution is not reported. The first token of a text has a log-probability of 0.0 if
+    none is reported.
     """
 
     text: str
@@ -154,12 +154,12 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The tokens of a `Passage`, which joined are its text, and the outcome of the request."""
+    """The tokens of a `Passage` and the outcome of the request. Joined, the tokens are the text."""
 
     tokens: tuple[Token, ...]
     state: ReplyState
-    detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # as the server reports it; None if it does not
+    detail: str = ""  # why the state is not ok
+    usage: Usage | None = None  # as reported by the server; None if not reported
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
 
     @property
@@ -172,30 +172,30 @@ class Scores:
 class Likelihoods:
     """The likelihood of each of the `Endings`, and the outcome of the request.
 
-    `values` has a natural-log probability for each ending, in their order: that of the whole text, less one number that
-    all of them share. So the values of one answer can be compared with each other, and with nothing else.
+    `values` has a number for each ending, in their order: the natural log-probability of the whole text, minus a
+    constant that is the same for all endings. So only values of the same answer can be compared.
     """
 
     values: tuple[float, ...]
     state: ReplyState
-    detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # as the server reports it; None if it does not
+    detail: str = ""  # why the state is not ok
+    usage: Usage | None = None  # as reported by the server; None if not reported
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
 
     @property
     def text(self) -> str:
-        """The values, a line each."""
+        """The values, one a line."""
         return "\n".join(f"{value:.6f}" for value in self.values)
 
 
 class Match(NamedTuple):
     """A place where a text of a `Lookup` was found.
 
-    `source` is the name of the document in its corpus. `offset` is the place of the first character found (of a row: of
-    the first of its values), in bytes of the document as UTF-8 if the corpus knows it, else -1. `quote` is the text as
-    it stands there with some of the text around it; `begin` and `end` delimit the characters of the quote that were
-    found, so that they can be marked. `text` is the place of the text in the `Lookup`, and `lacking` the number of
-    values next to it that are absent.
+    `source` is the name of the document in its corpus. `offset` is the position of the first character of the match (in
+    a row: of its first value) in bytes of the document as UTF-8; it is -1 if the corpus does not know it. `quote` is
+    the text of the match with some text around it; `begin` and `end` delimit the match in the quote, so that it can be
+    marked. `text` is the index of the found text in the `Lookup`, and `lacking` the number of values of the row that
+    are absent.
     """
 
     source: str
@@ -211,23 +211,23 @@ class Match(NamedTuple):
 class Matches:
     """The places of the texts of a `Lookup`, and the outcome of the request.
 
-    `documents` counts those that hold one of the texts, and `counts` those that hold each of them, in their order.
-    `places` has some of the places, none if there is none, and at least one of every text that was found if there is
-    room. `more` is true if counting ended early: there are at least so many documents.
+    `documents` is the number of documents with at least one of the texts, and `counts` has the number with each text,
+    in their order. `places` has some of the places, if possible at least one for each text that was found. `more` is
+    true if counting ended early: the true numbers may be larger.
     """
 
     places: tuple[Match, ...]
     documents: int
     state: ReplyState
-    detail: str = ""  # why it is not ok
-    usage: Usage | None = None  # as the server reports it; None if it does not
+    detail: str = ""  # why the state is not ok
+    usage: Usage | None = None  # as reported by the server; None if not reported
     seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
     counts: tuple[int, ...] = ()
     more: bool = False
 
     @property
     def text(self) -> str:
-        """The quotes of the places, a line each."""
+        """The quotes of the places, one a line."""
         return "\n".join(match.quote for match in self.places)
 
 
@@ -238,7 +238,7 @@ AnswerType = TypeVar("AnswerType", bound=Answer)
 
 
 def as_read(answer: AnswerType) -> AnswerType:
-    """Return the part of an answer that tests read: of a reply the first 10,000 characters after any thinking."""
+    """Return the part of an answer that tests read: the first 10,000 characters of a reply, after its thinking."""
     if not isinstance(answer, Reply):
         return answer
     return replace(
@@ -247,7 +247,7 @@ def as_read(answer: AnswerType) -> AnswerType:
 
 
 def without_answer(question: Question, state: ReplyState, detail: str) -> Answer:
-    """Return an empty answer to a question, of the class that belongs to the question."""
+    """Return an empty answer of the class that the question needs."""
     match question:
         case Prompt():
             return Reply("", state, detail)

@@ -1,7 +1,8 @@
 """The contamination tests: the built-in ones, in the order of the paper's Table 1, and those of other packages.
 
-A test of another package is an entry point of the group `tabcontam.tests`: its name is the test's id, its object the
-test's class. One that cannot be loaded is a line on standard error, and never keeps the others from working.
+Another package offers a test as an entry point of the group `tabcontam.tests`: the entry point's name is the test's id,
+and its object the test's class. If it cannot be loaded, a line on standard error reports this, and all other tests
+work.
 """
 
 import sys
@@ -68,7 +69,7 @@ BUILT_IN = (
 
 @cache
 def all_tests() -> tuple[Test, ...]:
-    """Return every test of this installation."""
+    """Return all tests of this installation: built-in tests and those of other packages."""
     built_in = built_in_tests()
     points, complaints = entry_points.find_entry_points(GROUP, "test", {test.id for test in built_in})
     others = []
@@ -95,11 +96,11 @@ def built_in_tests() -> tuple[Test, ...]:
 
 
 def _of_package(point: EntryPoint) -> Test:
-    """Return the test that another package offers. Raises `UsageError` in one line for any error of its import."""
+    """Return the test that another package offers. Raises `UsageError` with one line for any error of its import."""
     with entry_points.raise_as_usage_error(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
-        # raises if one has not been stated
+        # raises an error if a required attribute has not been stated
         name, measure, *_ = (test.id, test.measure, test.kind, test.family) if test else ("", "")
     if test is None:
         why = f"{point.value} is no subclass of tabcontam.evidence.base.Test"

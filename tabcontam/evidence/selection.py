@@ -1,4 +1,4 @@
-"""The options `-k EXPR` and `-m EXPR`: they select tests as pytest does, by their ids and by their marks."""
+"""The options `-k EXPR` and `-m EXPR`, which select tests by id and by mark, as in pytest."""
 
 import ast
 import re
@@ -16,14 +16,17 @@ EXAMPLES = {"tests": "feature and not list", "marks": "rows and not logprobs"}
 
 @dataclass(frozen=True)
 class Expression:
-    """Words joined by `and`, `or`, `not` and brackets. One without a tree is empty, and true of every test."""
+    """Words joined by `and`, `or`, `not` and brackets.
+
+    An expression without a tree is empty, and true for every test.
+    """
 
     text: str
     tree: ast.expr | None
 
     @property
     def words(self) -> list[str]:
-        """The words that are joined, without capital letters."""
+        """The words of the expression in lower case."""
         return [self._word(node) for node in ast.walk(self.tree) if isinstance(node, ast.Name)] if self.tree else []
 
     def true(self, word_is_true: Callable[[str], bool]) -> bool:
@@ -48,9 +51,9 @@ class Expression:
 def selected(tests: Sequence[Test], names: str | None, marks: str | None = None) -> list[Test]:
     """Return the tests whose id fits the expression `names` and whose marks fit the expression `marks`.
 
-    A test that is asked only on request needs a word or a mark of its own, which no test has that is asked by default.
-    So `completion` and `rows` choose only default tests, `row_completion` that one, and `quiz` the quiz. A test that
-    reads log-probabilities, or searches documents, needs none if the ids do not choose: it costs no answer.
+    A test that is asked only on request is selected by a word or mark that no default test has. So `completion` and
+    `rows` select only default tests, and `row_completion` and `quiz` select tests on request. A test that reads
+    log-probabilities or searches documents costs no answer: without a choice by id, any fitting mark selects it.
 
     Raises `UsageError` for an expression that cannot be read and for an unknown mark, and `NothingSelected` if no test
     is left.
@@ -95,7 +98,7 @@ def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
 
 
 def chooses(names: str | None, marks: str | None = None) -> bool:
-    """Return whether the typed expressions choose tests, and do not merely leave some out."""
+    """Return whether the typed expressions choose tests, and do not only exclude some."""
     expressions = _expression("tests", names), _expression("marks", marks)
     return any(not one.true(lambda word: False) for one in expressions)
 
@@ -105,7 +108,7 @@ def _expression(word: str, text: str | None) -> Expression:
     text = re.sub(r"\s", " ", text or "").strip()
     if not text:
         return Expression("", None)
-    # Python's grammar of the operators is pytest's; a name of equal length stands for each word.
+    # The operators have the same grammar in Python and pytest. A name of equal length replaces each word.
     named = WORD.sub(lambda word: word[0] if word[0] in OPERATORS else "_" * len(word[0]), text)
     try:
         tree = ast.parse(named, mode="eval")

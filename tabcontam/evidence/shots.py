@@ -1,9 +1,9 @@
 """Demonstrations: rows of other tables with the right answer, which show a chat model the form of an answer.
 
 Bordt et al. 2024 show a chat model the form of its answers by messages that ask about other tables in the same way,
-each with its answer. Here the other tables are those that come with scikit-learn, so that they are public and need no
-file; the tested table is none of them, in any edition, nor is one whose rows it holds. The demonstrations reveal
-nothing of the tested table, so that the chances of its cells stay. Text to be continued, as for base models, has none.
+each with its answer. Here the other tables are those of scikit-learn, which are public and need no file. None is an
+edition of the tested table or holds its rows. Demonstrations reveal nothing about the tested table, so that the chances
+of its cells do not change. Texts for base models have no demonstrations.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,9 @@ MOST_SHOTS = 16
 def with_shots(
     test: Test, queries: Sequence[Query], table: Table, serializer: Serializer, seed: int, count: int
 ) -> tuple[Query, ...]:
-    """Return the queries, each after the same `count` demonstrations, which the other tables supply in turns.
+    """Return the queries, each after the same `count` demonstrations, which other tables supply in turns.
 
-    A test that asks for no cells of rows, whose form the rows of another table can show, is left as it is, and so are
-    queries if no other table can be asked alike.
+    Queries stay unchanged if the test does not ask for cells of rows, or if no other table allows such a query.
     """
     if not count or not test.row_test or not test.by_feature:
         return tuple(queries)
@@ -45,7 +44,7 @@ def with_shots(
 
 
 def other_tables(table: Table) -> list[Table]:
-    """Return the tables of scikit-learn's cards that are not this one and share hardly any row with it."""
+    """Return the tables of scikit-learn that are not this table and have hardly any row in common with it."""
     return [other for other in _carried() if other.name != table.name and not _copied(other, table)]
 
 
@@ -57,7 +56,7 @@ def _carried() -> tuple[Table, ...]:
 
 
 def _copied(other: Table, table: Table) -> bool:
-    """Return whether a table holds rows of the other: all cells of a row but its target's, in any order."""
+    """Return whether `table` holds rows of `other`: all cells except the target's, in any order."""
     places = [place for place, name in enumerate(other.columns) if name != other.target]
     if len(table.columns) < len(places):
         return False
@@ -79,6 +78,6 @@ def _shown(test: Test, other: Table, serializer: Serializer, seed: int) -> Itera
 
 
 def _after_shots(query: Query, shots: Sequence[Message]) -> Prompt:
-    """Return the prompt with the demonstrations before its own question."""
+    """Return the prompt with the demonstrations before its last message."""
     prompt = query.prompt
     return replace(prompt, chat=(*prompt.chat[:-1], *shots, prompt.chat[-1]))

@@ -1,6 +1,6 @@
-"""Answers in a form that a server enforces: whether the model gives the values, and the values by feature.
+"""Answers in a form that a server enforces: whether the model gives values, and the values by feature.
 
-A model that declines has a field for it, and the reader of an answer has no doubt.
+The form has a field for a model that declines, and its reader needs no guess.
 """
 
 import json
@@ -11,20 +11,20 @@ from typing import Any
 from tabcontam.evidence.questions import Message, Prompt, Reply, ReplyState
 
 KNOWN, VALUES = "known", "values"
-# Small models copy an example of the values, and decline wherever that is offered: the server knows the form.
+# Small models copy an example of values, and decline if the text offers it. So the text does not describe the form.
 ASKED = (
     'Answer with one JSON object. "values" has for each of {values} a text, which is your best guess where you are not '
     'sure, and "" for an empty cell. "known" says whether you give values.'
 )
-# It does not mention the form, so that a model answers in it only if its server enforces it.
+# The probe does not mention the form: a model answers in this form only if its server enforces it.
 PROBE = Prompt((Message("user", "Name a colour."),), "", "", values=("colour",))
 PROBE_TOKENS = 64  # enough for the form
 
 
 def in_json(prompt: Prompt) -> Prompt:
-    """Return the prompt with a description of the answer's form at the end of its chat, if it asks for values.
+    """Return the prompt with a description of the form at the end of its chat, if the prompt asks for values.
 
-    The probe stays as it is.
+    `PROBE` stays unchanged.
     """
     if not prompt.values or prompt == PROBE:
         return prompt
@@ -35,7 +35,7 @@ def in_json(prompt: Prompt) -> Prompt:
 
 
 def schema_of(values: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON schema of an answer about these features, in the part of JSON schema that all servers take."""
+    """Return the JSON schema of an answer about these features, with keywords that all servers support."""
     row = _closed({name: {"type": "string"} for name in values})
     return _closed({KNOWN: {"type": "boolean"}, VALUES: {"anyOf": [row, {"type": "null"}]}})
 
@@ -50,7 +50,7 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_structured_answer(cells: Sequence[str | None], asked: Sequence[str]) -> str:
-    """Return an answer in this form that gives these cells, or one that declines if none are asked."""
+    """Return an answer in this form with these cells, or one that declines if no feature is asked."""
     values = {name: cell or "" for name, cell in zip(asked, cells, strict=True)} or None
     return json.dumps({KNOWN: values is not None, VALUES: values}, ensure_ascii=False)
 
@@ -58,7 +58,7 @@ def write_structured_answer(cells: Sequence[str | None], asked: Sequence[str]) -
 def read_structured_answer(text: str, asked: Sequence[str]) -> dict[str, str | None] | None:
     """Return the values of an answer in this form: {} if it declines, None if the text has another form.
 
-    An answer that claims not to know and gives values all the same counts as an answer.
+    An answer that claims not to know but gives values counts as an answer.
     """
     if not text.startswith("{"):
         return None
@@ -81,5 +81,5 @@ def read_structured_answer(text: str, asked: Sequence[str]) -> dict[str, str | N
 
 
 def is_enforced(reply: Reply) -> bool:
-    """Return whether the answer to `PROBE` shows that a server enforces the form."""
+    """Return whether the reply to `PROBE` shows that the server enforces the form."""
     return reply.state is ReplyState.OK and read_structured_answer(reply.text.strip(), PROBE.values) is not None

@@ -1,4 +1,4 @@
-"""Tests that search documents for a dataset's words one by one: how many documents hold them, and where."""
+"""Tests that search documents for a dataset's words: how many documents contain each of them, and where."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -24,31 +24,31 @@ from tabcontam.tables.serializers import Serializer
 
 
 class DocumentScore(Test):
-    """A score of a dataset's words in documents, with a place for each; nothing is compared, and nothing decided."""
+    """A score: the share of a dataset's words that documents contain, with a place for each. There is no verdict."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
     decides: ClassVar[bool] = False
     shows_rows: ClassVar[bool] = False
     on_request: ClassVar[bool] = True
-    counted: ClassVar[str]  # the items that are searched for, in words
+    counted: ClassVar[str]  # the name of the searched items, in the plural
 
     def query(self, name: str, what: str, lookup: Lookup, *further: str) -> Query:
-        """Return the query for one item; `what` names it, and `further` holds texts that reading a find needs."""
+        """Return the query for one item; `what` is its name, and `further` has texts that help to read matches."""
         return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return in how many documents the item stands; unreadable if some were not searched."""
+        """Return the number of documents that contain the item; unreadable if some documents were not searched."""
         if not isinstance(reply, Matches) or reply.state is not ReplyState.OK:
             return Reading(None, hit=None, paper_hit=False, readable=False)
         count = self.count_documents(query, reply)
         return Reading(f"{count} documents", hit=count > 0, paper_hit=False, readable=True)
 
     def count_documents(self, query: Query, matches: Matches) -> int:
-        """Return the number of documents that hold the texts of a query."""
+        """Return the number of documents that contain the query's texts."""
         return matches.documents
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return how many of the items documents hold; no p-value."""
+        """Return the share of the items that documents contain; no p-value."""
         read = [trial for trial in trials if trial.readable]
         searches = [(trial.query, trial.reply) for trial in read if isinstance(trial.reply, Matches)]
         parts = [*self.together(searches), *(self._describe(query, reply) for query, reply in searches)]
@@ -67,7 +67,7 @@ class DocumentScore(Test):
         )
 
     def _describe(self, query: Query, reply: Matches) -> str:
-        """Return a part of the sentence: how many documents, and one place."""
+        """Return the part of the sentence about one item: how many documents contain it, and one place."""
         count = self.count_documents(query, reply)
         places = self.places(query, reply) if count else ()
         where = f" ({place_of(places[0])})" if places else ""
@@ -75,19 +75,19 @@ class DocumentScore(Test):
         return f"{query.asked[0]}: {in_number(count, least=self.partly(query, reply))}{held}{where}"
 
     def together(self, searches: Sequence[tuple[Query, Matches]]) -> list[str]:
-        """Return the parts of the sentence about all finds together, which come before each find by itself."""
+        """Return the parts of the sentence about all items together, which precede the parts about single items."""
         return []
 
     def partly(self, query: Query, matches: Matches) -> bool:
-        """Return whether more documents may hold it than are counted."""
+        """Return whether more documents than the counted ones may contain the item."""
         return matches.more
 
     def places(self, query: Query, matches: Matches) -> Sequence[Match]:
-        """Return the places that count, of which the first is quoted."""
+        """Return the places that count; the first of them is quoted."""
         return matches.places
 
     def each(self, query: Query, matches: Matches) -> str:
-        """Return a further part of the sentence about a find, which follows the number of documents."""
+        """Return further words of the sentence about an item, which follow the number of documents."""
         return ""
 
 
@@ -103,5 +103,5 @@ def _same(lookup: Lookup) -> Lookup:
 
 
 def word_lookup(*texts: str, most: int = 10) -> Lookup:
-    """Return a lookup of texts by their words; the text between words does not count."""
+    """Return a lookup that finds texts by their words; the characters between words may differ."""
     return Lookup(tuple(dict.fromkeys(texts)), most, LookupMode.WORDS)

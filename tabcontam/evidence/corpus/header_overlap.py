@@ -11,35 +11,32 @@ from tabcontam.evidence.corpus.searched_rows import can_be_found
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-NAMES = "names"  # part of the id of the query for the dataset's names
+NAMES = "names"  # part of the id of the query about the dataset's names
 
 
 @dataclass(frozen=True)
 class HeaderOverlap(DocumentScore):
-    """Documents are searched for the names of the table's columns, those of the dataset, and its question.
+    """Documents are searched for the names of the table's columns, the names of the dataset, and its question.
 
     Measures: whether documents describe the dataset. It is a score of knowledge, not of rows: a page about the dataset
-    holds all of this, and no verdict about its rows comes from it.
+    contains all of these items. So the score gives no verdict about rows.
 
-    Queries: at most four. Documents are searched for a place where all names of columns stand close together in any
-    order, for the header line in the file's order, for each name of the dataset, and for the question that its card
-    asks of a row.
+    Queries: at most four. They search for a place with all names of columns close together in any order, for the header
+    line in the file's order, for each name of the dataset, and for the question that its card asks about a row.
 
-    Null: none. Nothing is compared. The sentence gives the number of documents that hold each item, and each of the
-    names if the dataset has several, and quotes a place. The score is the share of these items that any document holds.
+    Null: none. Nothing is compared. The sentence reports how many documents contain each item, and each name if the
+    dataset has several, and quotes a place. The score is the share of the items that at least one document contains.
 
     Published rule: none.
 
     Needs: documents that can be searched. If the first line of a file is no header, the names of columns are not
     searched for.
 
-    Cannot show: that rows were seen, nor that the dataset is meant: short names (`Adult`, `Bank`) stand in many
-    documents that have nothing to do with it, and short names of columns (`age`, `sex`) close together in others. Nor
-    that the names of columns are absent: of records (JSON lines, Parquet) only the values are read, and not the names
-    of their fields.
+    Cannot show: that rows were seen, nor that a document is about the dataset. Many unrelated documents contain a short
+    name (`Adult`, `Bank`), or short names of columns (`age`, `sex`) close together. Nor that no document contains the
+    names of columns: in records (JSON lines, Parquet), the values are read, but not the names of the fields.
 
-    Source: ours. The content of a page about a dataset is what the knowledge tests of Ronval et al. 2024, section 3.1,
-    ask a model for.
+    Source: ours. The knowledge tests of Ronval et al. 2024, section 3.1, ask a model for these items.
 
     Example: `sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),target` and `Iris`.
     """
@@ -50,7 +47,7 @@ class HeaderOverlap(DocumentScore):
     counted: ClassVar[str] = "the header, the names and the question"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries, the same for every seed. Raises `Skip` if nothing of the dataset has a word."""
+        """Return the queries, the same for every seed. Raises `Skip` if none of the dataset's names has a word."""
         found = []
         columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
         if len(columns) > 1:
@@ -67,7 +64,7 @@ class HeaderOverlap(DocumentScore):
         return found
 
     def each(self, query: Query, matches: Matches) -> str:
-        """Return how many documents hold each name, if there are several: a short one may mean something else."""
+        """Return how many documents contain each name if there are several: a short name may mean something else."""
         if query.id != f"{self.id}-{NAMES}" or len(query.expected) < 2 or len(matches.counts) != len(query.expected):
             return ""
         held = ((name, count) for name, count in zip(query.expected, matches.counts, strict=True) if count)

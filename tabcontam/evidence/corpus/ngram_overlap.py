@@ -41,44 +41,44 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-ROWS, POOL = 100, 900  # rows that are searched for, out of at most so many
+ROWS, POOL = 100, 900  # rows that are searched for, drawn from at most 900 rows
 TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about a row
-PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares from which on the rules count a row
+PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares of a row from which PaLM's and Llama 2's rules count it
 
 
 @dataclass(frozen=True)
 class NgramOverlap(Test):
     """Documents are searched for pieces of rows, each some adjacent words or characters, as in published rules.
 
-    Measures: how many rows each of the rules that were published for texts calls contaminated, and how many rows of a
-    shuffled twin. A score without a verdict.
+    Measures: how many rows, and how many rows of a shuffled twin, are contaminated by each of the rules that were
+    published for texts. A score without a verdict.
 
     Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin. The
-    first looks for all pieces of 8 words, of 11, and of GPT-3's length, and ignores case and punctuation; the second
-    looks for three pieces of letters and digits. Digits count in all of them.
+    first query searches for all pieces of 8 words, of 11 words and of GPT-3's length, and ignores case and punctuation.
+    The second searches for three pieces of letters and digits. All pieces include digits.
 
-    Null: none. The serializer's own words and the names of features are in every row, so that these rules find what any
-    row of the schema shares. The twin's share shows how much of a finding that explains. The score is the mean share of
-    pieces of 8 words (8-grams). A row that is shorter than a piece holds none of them, and stays in the denominator.
+    Null: none. Every row contains the serializer's own words and the names of features, so the rules also count pieces
+    that all rows share. The twin's share shows how much these pieces contribute. The score is the mean share of pieces
+    of 8 words (8-grams) that are found. A row of fewer words counts with a share of 0.
 
-    Published rule: the following are stated, each for every row, and none is applied to the table. GPT-2 states the
-    share of 8-grams that are found, and counts no text. GPT-3 counts a row if a piece of N words stands in 1 to 10
-    documents, where N is the 5th percentile of the rows' lengths, but 8 to 13; a shorter row is one piece; a piece that
-    more than 10 documents hold is left out. PaLM counts a row if 70 % of its 8-grams are found. Tülu 3 counts a row if
-    more than half of its words stand in 8-grams that are found. GPT-4 counts a row if one of three random pieces of 50
-    letters and digits is found, or the whole row if it is shorter. Llama 2 looks at the words in runs of more than 10
-    that are found: a row is dirty if they are 80 % of its words or more, and not clean if they are 20 %. The hits are
-    the rows that PaLM counts.
+    Published rule: six rules are applied to each row, and none to the table. GPT-2 reports the share of 8-grams that
+    are found, and calls no text contaminated. GPT-3 counts a row if 1 to 10 documents contain one of its pieces of N
+    words. N is the 5th percentile of the rows' lengths, limited to 8 to 13. A shorter row is one piece, and a piece
+    that more than 10 documents contain is left out. PaLM counts a row if 70 % of its 8-grams are found. Tülu 3 counts a
+    row if more than half of its words are in 8-grams that are found. GPT-4 counts a row if one of three random pieces
+    of 50 letters and digits is found, or the whole row if it is shorter. Llama 2 counts the words in found runs of more
+    than 10 words: a row is dirty if they are at least 80 % of its words, and not clean if they are at least 20 %. The
+    hits are the rows that PaLM counts.
 
-    Needs: documents that can be searched. A table without a twin is asked about without one. Documents that cannot be
-    searched for letters and digits without what is between them (`infinigram:`) are not asked about GPT-4's pieces.
+    Needs: documents that can be searched. A table without a twin is asked about without one. GPT-4's pieces are not
+    searched for in a corpus that cannot ignore the characters between letters and digits (`infinigram:`).
 
-    Cannot show: that rows are there, nor that they are not. A row that is written in another order or form shares no
-    piece with what is searched for (a line of CSV shares none), and a page of the schema shares many. Rows in any
-    rendering are found by `row_overlap`. Three rules are not quite those of their sources: Llama 2 counts tokens and
-    lets four of them differ, but here words count, and none may differ; Tülu 3 asks for half of the tokens in one
-    document, but here all documents count together; and its rule for a set of texts, 2 % of them, is left out, since
-    rows of one schema share pieces. PaLM looks at a question, a prompt or an answer, this test at the row.
+    Cannot show: that the documents contain rows, nor that they contain none. A row in another order or form (a line of
+    CSV) shares no piece with the searched text, and a page about the schema shares many. `row_overlap` finds rows in
+    any rendering. Some rules differ from their sources. Llama 2 counts tokens and lets four of them differ; here words
+    count, and none may differ. Tülu 3 counts the tokens in one document; here all documents count together. Tülu 3's
+    rule for a set of texts, 2 % of them, is left out, since rows of one schema share pieces. PaLM's rule is about a
+    question, a prompt or an answer; here it is about a row.
 
     Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), section 4 and appendix C; Chowdhery et
     al. 2022 (PaLM), section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6; Lambert et
@@ -97,7 +97,7 @@ class NgramOverlap(Test):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of the rows, each followed by those of its twin. Raises `Skip` if no row is left."""
+        """Return the queries about the rows, each followed by those about its twin. Raises `Skip` without rows."""
         rows = pool(table, not_known(table, range(len(table.rows))), POOL)
         if not rows:
             raise Skip("the model may know every row of the table")
@@ -115,7 +115,7 @@ class NgramOverlap(Test):
         return queries
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return how many of a row's pieces are found; unreadable if some were not searched for and counted."""
+        """Return the number of a row's pieces that are found; unreadable if some were not searched for and counted."""
         counts = _counts(query, reply)
         if counts is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -123,7 +123,7 @@ class NgramOverlap(Test):
         return Reading(f"{held} of {len(counts)} pieces", hit=held > 0, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the finding of each rule for the rows, next to that for the twin; no p-value."""
+        """Return each rule's share of rows, and that of the twin's rows; no p-value."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         twin = [trial for trial in trials if trial.query.decoy_of]
         rows, twins = _overlaps(own), _overlaps(twin)
@@ -152,7 +152,7 @@ RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
 
 
 def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy_of: str = "") -> list[Query]:
-    """Return the queries for a row's words and for its letters and digits; `asked` has the length of the pieces."""
+    """Return the query for a row's words and the query for its letters and digits; `asked` has the pieces' lengths."""
     own, lengths = words(text), (SHORT_PIECE_WORDS, LLAMA_RUN_WORDS, length)
     pieces = tuple(
         dict.fromkeys([*grams(own, SHORT_PIECE_WORDS), *grams(own, LLAMA_RUN_WORDS), *of_length(own, length)])
@@ -213,7 +213,7 @@ def _overlaps(trials: Sequence[Trial]) -> list[PieceOverlap]:
 def _sentence(
     own: Sequence[Trial], twin: Sequence[Trial], rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap], asked: int
 ) -> str:
-    """Return every rule's share of the rows, followed by that of the twin, and a place."""
+    """Return in words each rule's share of rows and of the twin's rows, and one place."""
     lost = f"{asked - len(rows)} of {asked} rows could not be searched for" * (len(rows) < asked)
     early = sum(isinstance(trial.reply, Matches) and trial.reply.more for trial in own)
     places = [match for trial in own if isinstance(trial.reply, Matches) for match in trial.reply.places[:1]]
@@ -230,7 +230,7 @@ def _sentence(
 
 
 def _shares(rows: Sequence[PieceOverlap], twins: Sequence[PieceOverlap]) -> list[str]:
-    """Return the share of found pieces and, for each rule by words, the share of rows it counts, with the twin's."""
+    """Return in words the share of found pieces and of the rows that each rule by words counts, with the twin's."""
 
     def share(measure: Callable[[PieceOverlap], float]) -> str:
         return _with_twin(fmean(map(measure, rows)), fmean(map(measure, twins)) if twins else None)
@@ -247,7 +247,7 @@ def _with_twin(own: float, twin: float | None) -> str:
 
 
 def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
-    """Return the share of rows that the rule by letters and digits counts, or that these were not searched for."""
+    """Return in words the share of rows that GPT-4's rule counts, or that its pieces were not searched for."""
     asked = [trial for trial in own if _in_signs(trial.query)]
     if not asked:
         return "GPT-4's pieces of letters and digits were not searched for"
@@ -258,6 +258,6 @@ def _of_gpt_4(own: Sequence[Trial], twin: Sequence[Trial]) -> str:
 
 
 def _of_signs(trials: Sequence[Trial]) -> float | None:
-    """Return the share of rows of which one of three pieces of letters and digits is found."""
+    """Return the share of rows with at least one found piece of letters and digits, or None if there are no rows."""
     found = [trial.reading.hit for trial in trials if trial.readable and trial.reading and _in_signs(trial.query)]
     return fmean(map(bool, found)) if found else None

@@ -1,4 +1,4 @@
-"""The weight of the found rows, the least share of rows that would be detected, and both in words."""
+"""The weight of the rows that documents contain, and the smallest share of rows that would be detected."""
 
 from collections.abc import Sequence
 from math import ceil, fsum, log2
@@ -9,9 +9,9 @@ from tabcontam.evidence.number_wording import describe_p_value, format_small_num
 
 
 def weight_tail(rows: Sequence[RowFind]) -> float:
-    """Return the chance of so much weight if each row's own value is any of those that could stand there.
+    """Return the p-value of the total weight, if every slot of a row has the same chance to hold its own value.
 
-    It is exact: a row is found with the chance of the values that were found for it, and weighs the bits of that.
+    It is exact. A row of weight -log2(share) bits is found with the chance `share`.
     """
     from tabcontam.statistics.exact_statistics import units, weighted_tail
 
@@ -22,18 +22,19 @@ def weight_tail(rows: Sequence[RowFind]) -> float:
 
 
 def even_chance(query: Query) -> float:
-    """Return the chance of a row's own value if documents hold no other: that two of its slots have the same value.
+    """Return the mean share of slots with a row's own value: the chance that two random slots have equal values.
 
-    It is known before anything is searched, and is the same whichever of the slots is the own one.
+    It is the chance under the null model if documents contain no other value. It is known before the search, and does
+    not depend on which slot is the own one.
     """
     (feature,) = query.asked
     return fsum(chance**2 for chance in query.chance[feature].values.values())
 
 
 def detectable_share(chances: Sequence[float], level: float) -> float | None:
-    """Return the least share of rows, in hundredths, that is detected with 95 % power, or None if no share is.
+    """Return the smallest share of rows, in hundredths, that is detected with 95 % power, or None if there is none.
 
-    `chances` has for each row the chance of its own value if documents hold no other.
+    `chances` has each row's share of slots with its own value (see `even_chance`).
     """
     from tabcontam.statistics.exact_statistics import units, weighted_tail
     from tabcontam.statistics.power import smallest

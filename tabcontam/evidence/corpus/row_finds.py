@@ -1,4 +1,4 @@
-"""The outcome of a search for a row: whether its own value stands there, and how many of the other values do."""
+"""The result of a search for a row: whether documents contain its own value, and how many of the other values."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from tabcontam.evidence.base import Answer, Match, Matches, Query, ReplyState, T
 
 @dataclass(frozen=True)
 class RowFind:
-    """The find for one row. `share` is that of the slots with a found value: the own one's chance under the null."""
+    """The search result for one row. `share` is the share of slots with a found value: the chance of the own one."""
 
     query: Query
     own: bool
     share: float
-    documents: int  # that hold the own value; more if `more` is true
+    documents: int  # documents that contain the own value; there are further ones if `more` is true
     more: bool
-    places: tuple[Match, ...]  # of the own value
+    places: tuple[Match, ...]  # places of the own value
 
     @property
     def weight(self) -> float:
-        """The weight in bits that a find of the own value would have: nothing if all others are found, too."""
+        """The bits that the row counts if its own value is found: 0 if all other values are found, too."""
         return -log2(self.share) if self.share else 0.0
 
     @property
     def bits(self) -> float:
-        """The row's weight in bits: nothing if the own value is not found."""
+        """The bits that the row counts: 0 if its own value is not found."""
         return self.weight if self.own else 0.0
 
     @property
@@ -36,7 +36,7 @@ class RowFind:
 
 
 def read_find(query: Query, answer: Answer) -> RowFind | None:
-    """Return the find in an answer, or None if the search was cut short or does not count each value."""
+    """Return the search result in an answer, or None if the search was cut short or did not count each value."""
     if not isinstance(answer, Matches) or answer.state is not ReplyState.OK or not query.chance:
         return None
     (feature,), (own,) = query.asked, query.expected
@@ -51,13 +51,13 @@ def read_find(query: Query, answer: Answer) -> RowFind | None:
 
 
 def read_finds(trials: Iterable[Trial]) -> list[RowFind]:
-    """Return the finds of all trials that could be read."""
+    """Return the search results of all trials that could be read."""
     read = (read_find(trial.query, trial.reply) for trial in trials if trial.readable)
     return [one for one in read if one is not None]
 
 
 def in_documents(rows: Sequence[RowFind]) -> str:
-    """Return in words how many distinct documents hold rows: by the places, or by the row that most documents hold."""
+    """Return in words how many documents contain rows; `at least` precedes the number if it is a lower bound."""
     named = {match.source for one in rows for match in one.places}
     most = max([len(named), *(one.documents for one in rows)])
     complete = all(one.documents == len({match.source for match in one.places}) and not one.more for one in rows)
@@ -65,7 +65,7 @@ def in_documents(rows: Sequence[RowFind]) -> str:
 
 
 def quoted(rows: Sequence[RowFind]) -> str:
-    """Return one place, of the row that weighs most, with the match between marks, or "" if there is none."""
+    """Return one place in words, of the row that counts the most bits; "" if there is none."""
     quotable = [one for one in rows if one.places]
     if not quotable:
         return ""
@@ -75,7 +75,7 @@ def quoted(rows: Sequence[RowFind]) -> str:
 
 # around: characters of a quote on each side of the match
 def place_of(match: Match, *, around: int = 60) -> str:
-    """Return a place in words: the document, the byte if it is known, and the text with the match between marks."""
+    """Return a place in words: the document, the byte if known, and the text around the marked match."""
     where = f", byte {match.offset}" if match.offset >= 0 else ""
     begin, end = (match.begin, match.end) if match.end > match.begin else (0, len(match.quote))
     before, after = match.quote[:begin][-around:], match.quote[end:][:around]

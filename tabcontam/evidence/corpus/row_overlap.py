@@ -1,4 +1,4 @@
-"""Row overlap: a search in documents for the table's rows, compared with others that could as well be rows."""
+"""Row overlap: documents are searched for the table's rows, and for altered rows that are as likely by chance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,48 +34,48 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-SOME, MANY = 6, 12  # values of a row from which on one and two of them may be lacking
+SOME, MANY = 6, 12  # values of a row from which on one, and two of them may be absent
 AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a row
 
 
 @dataclass(frozen=True)
 class RowOverlap(Test):
-    """Documents are searched for rows of the table, in any rendering, and for rows that could stand there as well.
+    """Documents are searched for rows of the table, in any rendering, and for the same rows with another value.
 
-    Measures: whether a corpus holds rows of the table. A row test: a find is quoted and can be looked up.
+    Measures: whether a corpus holds rows of the table. A row test: the result quotes a place, which can be looked up.
 
-    Queries: one for each row that can be searched for, up to 900. One cell of one of the table's four hardest columns
-    (numbers, or texts most of which several rows have) is hidden in turn, and the documents are searched for a place
-    where the row's other values stand close together with the hidden one, or with another value that could stand in its
-    place: 999 are drawn, and equal ones are searched once. The values stand in any order and in any rendering: a line
-    of CSV, JSON, a row of Markdown, a sentence. Rows of 6 values or more may lack one of them, of 12 or more two, since
-    copies of tables drop a column or write a class in other words. Missing values are not searched for, nor is a column
-    that repeats the hidden one in other values. A second query hides another column of the row, so that a finding needs
-    no single column. For each row, one of a shuffled twin is searched for in the same way.
+    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden; the four columns that
+    are hardest to predict (numbers, or texts most of which recur) take turns. The query searches for places with the
+    row's other values close together, next to the hidden value or another value that could replace it. For this, 999
+    other values are drawn, and equal ones are searched once. The values may have any order and any rendering: a line of
+    CSV, JSON, a row of Markdown, a sentence. Of 6 values or more one may be absent, of 12 or more two, since copies of
+    tables drop a column or write a class in other words. The search leaves out missing values and columns that repeat
+    the hidden one in other values. A second query hides another column of the row, so that no finding depends on a
+    single column. For each row, one of a shuffled twin is searched for in the same way.
 
-    Null: the own cell and the surrogates are drawn alike: all cells of a column are reassigned to its rows at random,
-    each to a row whose other cells make it likely by what the baseline learned from other rows. So documents that were
-    written without the table hold the own value no more often than any other. Under the null, the chance that the own
-    value is among the found ones is the number of found values (each counted as often as it was drawn) in 1,000, and
-    its row weighs -log2 of that: a row that stands there in all variants, as common short rows and long lists of
-    numbers do, weighs nothing. The p-value is the exact tail of the sum of weights. It is 1 if the rows of the twin
-    weigh as much.
+    Null: the own value and the other values come from the same distribution. All cells of a column are reassigned to
+    its rows at random, each to a row whose other cells make it likely; the baseline learned this from other rows. So
+    documents that were written without the table contain the own value no more often than another one. Each found value
+    counts as often as it was drawn; their number in 1,000 is the chance that the own value is among them. If it is, the
+    row counts -log2 of this chance in bits. A row of which documents contain all variants counts nothing; this happens
+    with short common rows, and in long lists of numbers. The p-value is the exact tail of the sum of these bits. It is
+    1 if the rows of the twin sum to as many bits.
 
     Published rule: none.
 
     Needs: documents that can be searched; a table of 20 rows or more in which at least 20 rows have three values and a
-    cell that others could hold as well.
+    cell that could have other values.
 
-    Cannot show: rows in documents that are not searched, and rows of which three values or more were changed, rounded
-    or left out. A single row is found if its hidden cell is rare; of a table of few values several are needed. For this
-    test, documents that hold each row but for a value hold the table. A finding shows that documents hold rows, not
-    that a model remembers them.
+    Cannot show: rows in documents that are not searched, and rows with three or more values changed, rounded or left
+    out. A single row is detected if its hidden value is rare; a table with few different values needs several rows.
+    Documents that contain each row without one of its values count as documents that contain the table. A finding shows
+    that documents hold rows, not that a model remembers them.
 
     Source: ours. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples of a task and
     look at what is found. The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
 
-    Example: of `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden: a page that has `5.1 3.5 1.4 0.2 setosa`, and no other
-    length in its place, holds the row.
+    Example: in `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden. A page with `5.1 3.5 1.4 0.2 setosa`, and with no other
+    length in its place, contains the row.
     """
 
     id: ClassVar[str] = "row_overlap"
@@ -93,10 +93,7 @@ class RowOverlap(Test):
         return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return at most three queries for each row: its own, a second one of another column, and the twin's.
-
-        Raises `Skip` if fewer than twenty rows can be searched for.
-        """
+        """Return at most three queries for each row: two that hide different columns, and one about the twin's row."""
         rows = choose_searched_rows(table)
         if len(rows) < LEAST_DRAWABLE_ROWS:
             few_values = all(len(others(table, row, "")) < LEAST_SEARCHED_VALUES for row in table.rows)
@@ -117,7 +114,7 @@ class RowOverlap(Test):
         return queries
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return whether documents hold the row; unreadable if some were not searched, or not for each value."""
+        """Return whether documents contain the row; unreadable if some were not searched, or not for each value."""
         found = read_find(query, reply)
         if found is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -125,7 +122,7 @@ class RowOverlap(Test):
         return Reading(parsed, hit=found.own, paper_hit=False, readable=True, right=query.asked if found.own else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the weight of the rows found, and the weight to expect if any found value were the own one."""
+        """Return the bits of the rows found, and the bits to expect if any found value could be the own one."""
         from tabcontam.statistics.exact_statistics import clopper_pearson
 
         every = read_finds(trials)
@@ -164,7 +161,7 @@ class RowOverlap(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even all rows in the documents would not be enough, or None if they would be."""
+        """Return why the test would detect nothing even if documents held all rows, or None if it would."""
         lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
         if len(lies) == 1:
             return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"
@@ -178,7 +175,7 @@ CELL = f"{LEAST_SEARCHED_VALUES} values and a cell that other rows could hold as
 
 
 def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
-    """Return for each row one of the shuffled twin: that in its place, or else an unused one. Empty without a twin."""
+    """Return for each row its twin in the shuffled table, or else an unused twin. Return {} if there is no twin."""
     try:
         shuffled = dict(twin_rows(reduce_table(table).table))
     except Skip:
@@ -190,7 +187,7 @@ def _twins(table: Table, rows: Sequence[int]) -> dict[int, tuple[Cell, ...]]:
 
 
 def _of_twin(table: Table, hidden: SearchedRow, row: Sequence[Cell]) -> SearchedRow | None:
-    """Return the twin's row as the table's own is searched for: with its own cell among the same draws."""
+    """Return the twin's row as a row to search for, with its own value among the same draws."""
     table = reduce_table(table).table
     own, context = row[table.columns.index(hidden.feature)], others(table, row, hidden.feature)
     if own is None or not can_be_found(own) or table.is_missing(own) or len(context) + 1 < LEAST_SEARCHED_VALUES:
@@ -224,7 +221,7 @@ def _lookup(prediction: CellPrediction, context: tuple[str, ...]) -> Lookup:
 
 
 def _is_again(query: Query) -> bool:
-    """Return whether the query hides a second column of a row, which another query searches for, too."""
+    """Return whether the query is the second one about a row, which hides another column."""
     return query.id.endswith(f"-{AGAIN}")
 
 

@@ -1,4 +1,4 @@
-"""The words and characters of a row, and the pieces of them in the published rules. Digits are words as any other."""
+"""The words and characters of a row, and their pieces in the published rules. Digits are part of words."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,27 +13,27 @@ SIGNS, DRAWN = 50, 3  # letters and digits of a piece of GPT-4, and the number o
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of a text in small letters, numbers whole: `The age is 39.5` has four."""
+    """Return the words of a text in lower case, with numbers whole: `The age is 39.5` has four words."""
     return tuple(word.casefold() for word in WORD.findall(text))
 
 
 def signs(text: str) -> str:
-    """Return the letters and digits of a text, as GPT-4's rule compares it."""
+    """Return the letters and digits of a text, which GPT-4's rule compares."""
     return "".join(sign for sign in text if sign.isalnum())
 
 
 def grams(own: Sequence[str], length: int) -> list[str]:
-    """Return all pieces of `length` adjacent words, in order; none of a text that is shorter."""
+    """Return all pieces of `length` adjacent words, in order; [] if there are fewer words."""
     return [" ".join(own[start : start + length]) for start in range(len(own) - length + 1)]
 
 
 def of_length(own: Sequence[str], length: int) -> list[str]:
-    """Return the pieces that GPT-3 looks for: all of `length` words, or the whole of a text that is shorter."""
+    """Return the pieces of `length` words that GPT-3's rule searches for; a shorter text is one piece."""
     return grams(own, length) or ([" ".join(own)] if own else [])
 
 
 def usual_length(lengths: Iterable[int]) -> int:
-    """Return the words of a piece of GPT-3: the 5th percentile of the rows' lengths, but 8 to 13."""
+    """Return the words of a piece by GPT-3's rule: the 5th percentile of the rows' lengths, limited to 8 to 13."""
     ordered = sorted(lengths)
     return min(MOST, max(LEAST, ordered[int(GPT3_SHORT_ROW_SHARE * (len(ordered) - 1))])) if ordered else MOST
 
@@ -47,17 +47,17 @@ def drawn_signs(text: str, rng: Random) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class PieceOverlap:
-    """The parts of one row that documents hold, by the published rules' own measures."""
+    """The share of one row that documents contain, by the measures of the published rules."""
 
-    short: float  # share of its pieces of 8 words; 0 for a row of fewer words
-    in_short: float  # share of its words in pieces of 8 words that documents hold
-    collides: bool  # whether a piece of GPT-3's length, or all of a shorter row, stands in 1 to 10 documents
-    common: bool  # whether one of these stands in more documents, and is left out by GPT-3
-    in_runs: float  # share of its words in runs of more than 10 words that documents hold
+    short: float  # share of its pieces of 8 words that are found; 0 for a row of fewer words
+    in_short: float  # share of its words that are in found pieces of 8 words
+    collides: bool  # whether 1 to 10 documents contain a piece of GPT-3's length, or a shorter row
+    common: bool  # whether more than 10 documents contain such a piece, which GPT-3's rule leaves out
+    in_runs: float  # share of its words that are in found runs of more than 10 words
 
 
 def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> PieceOverlap:
-    """Return a row's overlap, from the number of documents with each piece and the length of GPT-3's pieces."""
+    """Return a row's overlap. `counts` has the documents with each piece, and `length` is that of GPT-3's pieces."""
     short = grams(own, SHORT_PIECE_WORDS)
     held = sum(counts.get(piece, 0) > 0 for piece in short)
     usual = [counts.get(piece, 0) for piece in of_length(own, length)]
@@ -71,7 +71,7 @@ def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> Piece
 
 
 def _covered(own: Sequence[str], length: int, counts: Mapping[str, int]) -> float:
-    """Return the share of words that stand in a piece of `length` words which documents hold."""
+    """Return the share of words that are in a found piece of `length` words."""
     covered: set[int] = set()
     for start, piece in enumerate(grams(own, length)):
         if counts.get(piece, 0):

@@ -1,7 +1,7 @@
-"""The choice of a row's hidden cell for a search in documents, and of other values that could stand there.
+"""The choice of the hidden cell of a row that is searched for, and of other values that could replace it.
 
-As for likelihoods, all cells of a column are reassigned to its rows at random, each to one whose other cells make it
-likely. A column that repeats another one in other values is not searched with a row: it would reveal the hidden cell.
+All cells of a column are reassigned to its rows at random, each to a row whose other cells make it likely. A column
+that repeats another one in other values is left out of the search: it would reveal the hidden cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True)
 class SearchedRow:
-    """A row with one hidden cell: the other values of the row, and the slots of each value that the cell could have.
+    """A row with one hidden cell: the row's other values, and the slots of each value that the cell could have.
 
-    `slots` counts the own cell and each draw. They sum to one more than the number of draws, and stand in the order of
-    the values, so that nothing reveals the own one.
+    There is a slot for the own cell and for each draw. `slots` is in the order of the values, which does not reveal the
+    own one.
     """
 
     feature: str
@@ -43,13 +43,13 @@ class SearchedRow:
 
     @property
     def prediction(self) -> CellPrediction:
-        """The chance of each value, if all slots are alike."""
+        """The chance of each value if all slots are equally likely."""
         total = sum(self.slots.values())
         return CellPrediction({value: count / total for value, count in self.slots.items()}, LEAST_CHANCE)
 
 
 def can_be_found(cell: Cell) -> bool:
-    """Return whether a cell has a letter or a digit: documents are read by their words."""
+    """Return whether a cell has a letter or a digit: documents are searched by their words."""
     return cell is not None and any(sign.isalnum() or ord(sign) > 127 for sign in cell)
 
 
@@ -62,10 +62,10 @@ def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
 
 
 def choose_searched_rows(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
-    """Return for each searched row its hidden cell, and a second one of another column if there is one.
+    """Return for each searched row its hidden cell, and a second hidden cell of another column if there is one.
 
-    Every feature comes first in about as many rows. Rows that may be known are left out, and rows that equal another in
-    all other cells. The result is empty if no column has cells that others could hold.
+    Each feature comes first in about as many rows. A row is left out if it may be known, or equals another row in all
+    other cells. The result is empty if no column has cells with other possible values.
     """
     return cached_fact(table, "dealt for documents", lambda: _choose(table))
 
@@ -96,7 +96,7 @@ def _choose(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
 
 
 def _hidden(table: Table, row: int, feature: str, draws: CellDraws, lies_in: str) -> SearchedRow | None:
-    """Return the row with this cell hidden, or None if that shows nothing, whichever of the values is the own one."""
+    """Return the row with this cell hidden, or None if a match would show nothing, whatever the cell's value is."""
     own = table.rows[row][table.columns.index(feature)]
     context = others(table, table.rows[row], feature)
     if own is None or len(context) + 1 < LEAST_SEARCHED_VALUES:
@@ -108,6 +108,6 @@ def _hidden(table: Table, row: int, feature: str, draws: CellDraws, lies_in: str
 
 
 def with_own(times: Mapping[str, int], own: str) -> dict[str, int]:
-    """Return the slots of the draws and of one more cell, in the order of the values."""
+    """Return the slots of the draws and of the own cell, in the order of the values."""
     counts = {**times, own: times.get(own, 0) + 1}
     return {value: counts[value] for value in sorted(counts)}

@@ -23,8 +23,8 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 QUESTION, ANSWERED = "question", "answered"
-LINES, KEYS = "lines", "keys"  # the templates of features: sentences, and the keys of a JSON object
-# Texts that stand before an answer: headings of prompts, and the names of speakers in records of chats.
+LINES, KEYS = "lines", "keys"  # the two templates of features: sentences, and keys of a JSON object
+# Texts before an answer: headings of prompts, and the names of speakers in records of chats.
 ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "assistant", "gpt", "model")
 
 
@@ -35,25 +35,25 @@ class TaskOverlap(DocumentScore):
     Measures: how many documents of a corpus of instructions look like examples of the classification task. A score
     without a verdict: a person has to look at the places.
 
-    Queries: one for each template. The question of the card; the question followed by one of its answers, at once or
-    after `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat (`assistant`,
-    `gpt`, `model`), but not by all answers as a choice; the answers in a row, if they are more than Yes and No; `The
-    <feature> is` of the table's features, at most ten, as TabLLM writes rows; and these features as keys of a JSON
-    object. For the last two, a document counts that has half of the features or more.
+    Queries: one for each of five templates. The question of the card; the question followed by one of its answers,
+    directly or after `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat
+    (`assistant`, `gpt`, `model`), but not by all answers as a choice; the list of all answers, unless they are Yes and
+    No; `The <feature> is` of the table's features, at most ten, as TabLLM writes rows; and these features as keys of a
+    JSON object. For the last two, a document counts if it has at least half of the features.
 
-    Null: none. The sentence first gives the number of documents that hold the question and the features of a row, in
-    sentences or as keys, and then the number for each template; it quotes a place of each. For each template 200
-    documents are counted, and the sentence notes if there are more. The score is the share of templates that are found.
+    Null: none. The sentence first reports how many documents contain both the question and the features of a row, then
+    the number for each template; it quotes a place for each. At most 200 documents a template are counted, and the
+    sentence notes if there are more. The score is the share of templates that are found.
 
-    Published rule: not applied. The source counts what a pattern finds and a person then takes for an example of the
-    task; it states no number from which on a model is contaminated. Its patterns are single words of the tasks of texts
-    (entailment, paraphrase); a table's question is in words of its own.
+    Published rule: not applied. In the source, a pattern finds texts, and a person counts those that are examples of
+    the task; no number of examples means contaminated. Its patterns are single words that name tasks of texts
+    (entailment, paraphrase); a table's question has no such word.
 
     Needs: documents that can be searched; a classification question.
 
-    Cannot show: that there are no examples: a question in other words is not found, nor an answer far after its
-    question, for example after the row (such a document holds the question and features of a row). Nor that rows of the
-    table are among the finds, which `row_overlap` tests.
+    Cannot show: that there are no examples. A question in other words is not found, nor an answer far from its
+    question, for example after the row; such a document counts as one with the question and features of a row. Nor that
+    a document contains rows of the table, which `row_overlap` tests.
 
     Source: Li and Flanigan 2024, "Task Contamination", section 5 (training data inspection), Table 3 and appendix D.
     The templates of rows are those of Hegselmann et al. 2023 (TabLLM).
@@ -74,7 +74,7 @@ class TaskOverlap(DocumentScore):
         return [self.query(*template) for template in _templates(table, table.question)]
 
     def count_documents(self, query: Query, matches: Matches) -> int:
-        """Return how many documents count; for an answer and for features, only those whose places are an example."""
+        """Return how many documents count; for an answer and for features, only documents with an example count."""
         return len(_holding(query, matches)) if _by_places(query) else matches.documents
 
     def places(self, query: Query, matches: Matches) -> Sequence[Match]:
@@ -82,11 +82,11 @@ class TaskOverlap(DocumentScore):
         return [match for own in _holding(query, matches).values() for match in own]
 
     def partly(self, query: Query, matches: Matches) -> bool:
-        """Return whether there may be more documents: also if some places that the count needs are not reported."""
+        """Return whether more documents may count: some were not counted, or some places were not reported."""
         return matches.more or (_by_places(query) and len(matches.places) < sum(matches.counts))
 
     def together(self, searches: Sequence[tuple[Query, Matches]]) -> list[str]:
-        """Return how many documents hold the question and a row's features: a person should look at these first."""
+        """Return in words how many documents contain the question and a row's features; a person reads them first."""
         by_name = {query.id.rpartition("-")[2]: (query, reply) for query, reply in searches}
         if QUESTION not in by_name or not {LINES, KEYS} & set(by_name):
             return []
@@ -103,7 +103,7 @@ def _by_places(query: Query) -> bool:
 
 
 def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
-    """Return the documents that hold an example by this template, each with its places."""
+    """Return the documents with an example by this template, each with its places."""
     kind = query.id.rpartition("-")[2]
     places = [match for match in found.places if kind != ANSWERED or not _begins_a_choice(match, query.asked[1:])]
     by_document = grouped(places, lambda match: match.source)
@@ -112,13 +112,13 @@ def _holding(query: Query, found: Matches) -> dict[str, list[Match]]:
 
 
 def _begins_a_choice(match: Match, answers: Sequence[str]) -> bool:
-    """Return whether the question is followed not by an answer but by all possible answers: `Yes or No?`."""
+    """Return whether a list of all answers follows the question, and not one answer: `Yes or No?`."""
     others = "|".join(map(re.escape, answers))
     return bool(others) and re.match(rf"\W*(?:or\W+|and\W+)?(?:{others})\b", match.quote[match.end :], re.I) is not None
 
 
 def _templates(table: Table, question: ClassificationQuestion) -> Iterator[tuple[str, str, Lookup, *tuple[str, ...]]]:
-    """Yield each template: its name, its name in words, the lookup, and for a question its answers."""
+    """Yield each template: its id, its name in words, the lookup and, for the question with an answer, the answers."""
     answers = list(dict.fromkeys(question.answers.values()))
     in_a_row = (", ".join(answers), f"{', '.join(answers[:-1])} or {answers[-1]}")
     yield QUESTION, "the question", word_lookup(question.text, most=MOST_COUNTED_DOCUMENTS)

@@ -1,6 +1,6 @@
-"""Decoys of tests 1 to 6: queries about other data, which show how often the expected words come up without the table.
+"""Decoys of tests 1 to 6: queries about other data, which show how often answers contain the expected words by chance.
 
-They are made of the shipped cards alone, so that the questions of one user show nothing of another user's file.
+Decoys come from the shipped cards alone, so that a query of one user shows nothing of another user's file.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,15 +18,15 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.table import Table
 
-Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the table's rows that it shows
+Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how to write a prompt, and the table's rows that it shows
 
 
 def other_cards(table: Table) -> tuple[Card, ...]:
-    """Return the cards of other data: their names hold none of the table's, and they share few features with it."""
+    """Return the cards of other data: no name in common with the table, and at most half of the features."""
     names, features = (*table.names, *table.not_names, table.title), {_spelling(name) for name in table.columns}
 
     def is_other(card: Card) -> bool:
-        # a question about a text is no match for one about a table
+        # decoys about tables do not come from cards of texts
         if card.completed or any(edition.text for edition in card.editions):
             return False
         theirs = (*card.names, *card.not_aliases)
@@ -39,17 +39,17 @@ def other_cards(table: Table) -> tuple[Card, ...]:
 
 
 def described(card: Card) -> Edition:
-    """Return the first edition whose features the card lists, or the first of all if the file alone names them."""
+    """Return the first edition whose features the card lists, or the first edition if the card lists none."""
     return next((edition for edition in card.editions if edition.columns), card.editions[0])
 
 
 def features_of(card: Card) -> tuple[str, ...]:
-    """Return the features that a card lists, or none if the file alone names them."""
+    """Return the features that a card lists, or () if only the dataset's file names them."""
     return described(card).columns or ()
 
 
 def title_of(card: Card) -> str:
-    """Return the title that prompts give another dataset, in the edition whose features are known."""
+    """Return the title of another dataset in prompts, for the edition whose features are known."""
     return card.title_of(described(card))
 
 
@@ -66,7 +66,7 @@ def listed_cards(table: Table, count: int, rng: Random) -> list[Card]:
 
 
 def other_features(table: Table) -> list[str]:
-    """Return the features of other cards, without those of the table and those that hold one of its names."""
+    """Return the features of other cards that are no features of the table and contain none of its names."""
     ours = {_spelling(name) for name in table.columns}
     names = {_spelling(name): name for card in other_cards(table) for name in features_of(card)}
     return [
@@ -77,22 +77,22 @@ def other_features(table: Table) -> list[str]:
 
 
 def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = DECOY) -> Query:
-    """Return the query that asks the same of other data; words that its own prompt gives away are not expected."""
+    """Return the query that asks the same about other data; words that its prompt gives away are not expected."""
     name, expected = f"{true.id}-{word}-{number}", select_hidden_words(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 
 
 def with_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
-    """Return the true query with the chances of its words, followed by a decoy of each draft."""
+    """Return the true query with the chances of its words, followed by a decoy for each draft."""
     decoys = [decoy(true, number, write, rows) for number, (write, rows) in enumerate(drafts)]
     return [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
 
 
 def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, CellPrediction]:
-    """Return for each expected word the least chance that a model that knows nothing of the table names it.
+    """Return for each expected word the least chance that a model names it without knowing the table.
 
-    It is one half if a reader may infer the word from the topic: its pieces are English, or it is of a user's own file,
-    whose names may be of any language. Else it is one among all queries that look for the word.
+    The chance is 1/2 if a reader may infer the word from the topic: its pieces are English, or the file is a user's
+    own, whose names may be of any language. Else it is 1/n for the n queries that expect the word.
     """
     chances = {}
     for word in expected:
@@ -105,7 +105,7 @@ def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: boo
 
 @lru_cache(maxsize=10_000)
 def is_english(word: str) -> bool:
-    """Return whether all pieces of a word are English words or numbers; a sign has no pieces, and counts."""
+    """Return whether all pieces of a word are English words or numbers. A word without pieces counts as English."""
     knows = english().knows
     return all(piece.isdigit() or any(map(knows, (piece, piece.capitalize(), piece.upper()))) for piece in pieces(word))
 

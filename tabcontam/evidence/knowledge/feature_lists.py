@@ -20,32 +20,33 @@ UNIT = "names of features"
 
 @dataclass(frozen=True)
 class FeatureListInformed(WordTest):
-    """Given the dataset's name and some of its features, the model must name the others.
+    """Given the dataset's name and some of its features, the model must name its other features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
     Queries: three, each with five random features, as in the authors' code; tables with few features show fewer, so
-    that two remain. A name that the prompt gives away (`sepal width` where `sepal length` and `petal width` are shown)
-    is not expected, at least two others are, and the draws are seeded. Each query has four decoys: two show the same
-    features under another dataset's title, so that what these imply comes up there too, and two show the features of
-    another dataset under its own title. Decoys are made of the cards alone, and only of some cards are the features
-    known without their files.
+    that two remain. At least two names are expected, and none that the prompt gives away (`sepal width` if it shows
+    `sepal length` and `petal width`). The draws are seeded. Each query has four decoys. Two show the same features
+    under another dataset's title, so that answers contain what these features imply. Two show the features of another
+    dataset under its own title. Decoys are made of those cards that list the features of their dataset.
 
-    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
+    Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
+    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
+    explains.
 
-    Published rule: Algorithm 1. One answer holds an expected name that is no English word or, where all of them are
-    English, holds them all.
+    Published rule: Algorithm 1. One answer contains an expected name that is no English word or, if all expected names
+    are English words, contains all of them.
 
     Needs: three features or more, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Names that follow from the topic count little, but a model that infers nearly
-    all of them is detected. If few names are expected, not even all of them reach a result's level: `uninformative`.
+    all of them is detected. If few names are expected, even an answer with all of them is no detection:
+    `uninformative`.
 
     Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
     given names is from Bordt et al. 2024.
 
-    Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
+    Example: `Dataset: Adult Census Income / Features: sex, race, income,` is continued with `fnlwgt`.
     """
 
     id: ClassVar[str] = "feature_list_informed"
@@ -58,7 +59,7 @@ class FeatureListInformed(WordTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return three queries, each followed by its decoys. Raises `Skip` if every subset gives the rest away."""
+        """Return three queries, each followed by its decoys. Raises `Skip` if shown features give the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: a prompt must show one and leave two to name")
@@ -89,22 +90,23 @@ class FeatureListUninformed(WordTest):
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
     Queries: one, with six decoys that ask the same of other datasets. Names that the dataset's own name gives away are
-    not expected. A changed title of the same data is no decoy, since it could mean nothing but the data.
+    not expected. A changed title of the same dataset makes no decoy, since it can only mean this dataset.
 
-    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
+    Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
+    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
+    explains.
 
-    Published rule: Algorithm 1. The answer holds an expected name that is no English word or, where all of them are
-    English, holds them all.
+    Published rule: Algorithm 1. The answer contains an expected name that is no English word or, if all expected names
+    are English words, contains all of them.
 
     Needs: a name for the table that a model may know, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. If few names are expected, not even all of them reach a result's level:
+    Cannot show: that any row was seen. If few names are expected, even an answer with all of them is no detection:
     `uninformative`.
 
     Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
-    Example: `Dataset: Titanic / Features:` goes on with `PassengerId, Survived, Pclass`.
+    Example: `Dataset: Titanic / Features:` is continued with `PassengerId, Survived, Pclass`.
     """
 
     id: ClassVar[str] = "feature_list_uninformed"

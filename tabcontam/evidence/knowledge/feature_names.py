@@ -21,28 +21,29 @@ from tabcontam.tables.table import Table
 
 @dataclass(frozen=True)
 class FeatureNames(WordTest):
-    """Given the dataset's name and the first quarter of its features, the model must name the others.
+    """Given the dataset's name and the first quarter of its features, the model must name its other features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
     Queries: one, which shows the first quarter of the file's features, and four decoys: two show the same features
-    under another dataset's title, two the first features of another dataset under its own. A name that the prompt gives
-    away is not expected.
+    under another dataset's title, and two show the first features of another dataset under that dataset's title. A name
+    that the prompt gives away is not expected.
 
-    Null: a name is as likely to come up for the table as for its decoys; a name that a reader may infer from the topic
-    has at least one chance in two. Contaminated: the names come up for this table more often than that explains.
+    Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
+    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
+    explains.
 
-    Published rule: none that decides. The package prints the answer next to the names and leaves it to the reader; here
-    an answer counts if it holds all names that were asked.
+    Published rule: none that decides. The package prints the answer and the names, and the reader compares them; here
+    an answer counts if it contains all names that were asked.
 
     Needs: three features or more, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Names that follow from the topic count little. If few names are expected, not
-    even all of them reach a result's level: `uninformative`.
+    Cannot show: that any row was seen. Names that follow from the topic count little. If few names are expected, even
+    an answer with all of them is no detection: `uninformative`.
 
     Source: the feature names test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_names_test`.
 
-    Example: `Dataset: Adult Census Income / Features: age, workclass, fnlwgt,` goes on with `education`.
+    Example: `Dataset: Adult Census Income / Features: age, workclass, fnlwgt,` is continued with `education`.
     """
 
     id: ClassVar[str] = "feature_names"
@@ -54,7 +55,7 @@ class FeatureNames(WordTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query and its decoys. Raises `Skip` if the first names give the others away."""
+        """Return one query and its decoys. Raises `Skip` if the first names give the other names away."""
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
         expected = select_hidden_words(table.columns[len(shown) :], rendered(write()))
@@ -71,7 +72,7 @@ class FeatureNames(WordTest):
         return with_decoys(table, true, drafts)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the names that the answer holds; for the paper, whether it holds all of them."""
+        """Return the names that the answer contains and, for the published count, whether it contains all of them."""
         reading = super().read(query, reply, serializer, dictionary)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 

@@ -1,4 +1,4 @@
-"""Tests 5 and 6 of Ronval et al. 2024, which ask the model for the values that a feature takes."""
+"""Tests 5 and 6 of Ronval et al. 2024, which ask the model for the values of a feature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 128
-MADE_UP = ("type A", "type B", "type C", "type D")  # categories that imply nothing
+MADE_UP = ("type A", "type B", "type C", "type D")  # categories that reveal nothing
 UNIT = "values"
 VALUES = WordAnswers(USUAL_VALUES)
 
@@ -36,32 +36,32 @@ VALUES = WordAnswers(USUAL_VALUES)
 class FeatureValuesInformed(WordTest):
     """Given the dataset's name, a categorical feature and four rows, the model must name the feature's other values.
 
-    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
+    Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, the first twenty if there are more; the first two (the card's
-    own, or those with the most values) are the paper's, whose authors' code asks no more. The values are expected that
-    the rows neither show nor give away; at least two are left, since a single one follows from the shown ones. In the
-    authors' code the shown rows and the struck-off values did not match, so that answers stood in the prompt. Each
-    query has four decoys under other datasets' titles, whose rows hold the asked feature alone: by the other features a
-    model that knows the dataset would recognize it, and its knowledge would count against it. Two keep the feature's
-    cells, so that what the shown values imply comes up there too (`9th` next to `10th`); in two the cells are made up,
-    so that what the feature's name implies comes up (`Divorced` for marital-status).
+    Queries: one for each feature with words as values, twenty at most. The first two (the card's own, or those with the
+    most values) are the paper's, whose authors' code asks about two. The expected values are those that the rows
+    neither show nor give away: at least two, since a single one follows from the shown ones. In the authors' code, the
+    shown rows and the removed values did not match, so that prompts contained answers. Each query has four decoys under
+    other datasets' titles, whose rows have the asked feature alone. With the other features, a model that knows the
+    dataset would recognize it, and its knowledge would count against it. Two decoys keep the feature's cells, so that
+    answers contain what the shown values imply (`9th` next to `10th`). In two decoys the cells are made up, so that
+    answers contain what the feature's name implies (`Divorced` for marital-status).
 
-    Null: a value is as likely to come up for the table as for its decoys; a value that a reader may infer has at least
-    one chance in two. Contaminated: the values come up for this table more often than that explains.
+    Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
+    infer has a chance of at least one half. Contaminated: answers about this table name more values than that explains.
 
-    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
-    English, holds them all.
+    Published rule: Algorithm 1. One answer contains an expected value that is no English word or, if all expected
+    values are English words, contains all of them.
 
     Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and a model that
     generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
+    Cannot show: that any row was seen. Two features with few values are seldom enough for a detection: expect
     `uninformative` on most tables.
 
     Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
+    Example: four rows of bank, `Values of job: services, technician,` is continued with `blue-collar`.
     """
 
     id: ClassVar[str] = "feature_values_informed"
@@ -74,7 +74,10 @@ class FeatureValuesInformed(WordTest):
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each feature, with decoys. Raises `Skip` if none is categorical or rows give all away."""
+        """Return a query for each feature, with decoys.
+
+        Raises `Skip` if no feature has words, or rows give all values away.
+        """
         queries: list[Query] = []
         reasons: list[str] = []
         for number, feature in enumerate(_features(table, fewest=LEAST_FEATURE_VALUES)):
@@ -94,7 +97,7 @@ class FeatureValuesInformed(WordTest):
         present = [value for value in values if value in rows_of]  # the sample of a large table may lack a rare value
 
         def draw() -> Query | None:
-            # The values that may be shown are drawn first, so that two values are always left to name.
+            # The values to show are drawn first, so that at least two values remain to be named.
             shown = rng.sample(present, min(SHOWN_EXAMPLES, len(values) - 2, len(present)))
             candidates = list(chain.from_iterable(rows_of[value] for value in shown))
             if len(candidates) < SHOWN_EXAMPLES:
@@ -116,7 +119,7 @@ class FeatureValuesInformed(WordTest):
         return self.prompts.feature_values(table.title, feature, texts, seen)
 
     def _altered(self, table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
-        """Return decoys of test 5, each under another title: half with the feature's cells, half with made-up ones."""
+        """Return decoys of test 5 under other titles: half with the feature's cells, half with made-up cells."""
         (feature,), cells = true.asked, table.column(true.asked[0])
         known = [str(cells[row]) for row in true.rows]
         renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
@@ -134,27 +137,27 @@ class FeatureValuesInformed(WordTest):
 class FeatureValuesUninformed(WordTest):
     """Given the dataset's name and a categorical feature, the model must name the feature's values.
 
-    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
+    Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, twenty at most, of which the first two are the paper's, as in
-    the authors' code; and one for a target of codes that the card names (`setosa` for 0), which asks for these names.
-    Each has four decoys that ask for the same feature under other datasets' titles, so that what its name implies comes
-    up there too.
+    Queries: one for each feature with words as values, twenty at most; the first two are the paper's, as in the
+    authors' code. One more query asks for the names of a target's codes, if the card has them (`setosa` for 0). Each
+    has four decoys that ask for the same feature under other datasets' titles, so that their answers contain what its
+    name implies.
 
-    Null: a value is as likely to come up for the table as for its decoys; a value that a reader may infer has at least
-    one chance in two. Contaminated: the values come up for this table more often than that explains.
+    Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
+    infer has a chance of at least one half. Contaminated: answers about this table name more values than that explains.
 
-    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
-    English, holds them all.
+    Published rule: Algorithm 1. One answer contains an expected value that is no English word or, if all expected
+    values are English words, contains all of them.
 
     Needs: a feature with 2 to 30 values that are words, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features with few values seldom reach a result's level: expect
+    Cannot show: that any row was seen. Two features with few values are seldom enough for a detection: expect
     `uninformative` on most tables.
 
     Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
-    Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
+    Example: `Dataset: Adult Census Income / Values of income:` is continued with `<=50K, >50K`.
     """
 
     id: ClassVar[str] = "feature_values_uninformed"
@@ -184,9 +187,9 @@ class FeatureValuesUninformed(WordTest):
 
 
 def _features(table: Table, fewest: int, enough: bool = False) -> list[str]:
-    """Return the features with words as values, of a wide table the first: the card's, then those with most values.
+    """Return the features with words as values; for a wide table the card's features, then those with the most values.
 
-    Raises `Skip` if there is none, unless there is `enough` to ask without them.
+    Raises `Skip` if there are none, unless `enough` is true.
     """
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]

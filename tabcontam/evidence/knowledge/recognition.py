@@ -39,7 +39,7 @@ GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
 class DecoyComparison(NamedTuple):
-    """The answers about the table next to those about its decoys of the kind `name`."""
+    """The answers about the table, and the answers about its decoys of the kind `name`."""
 
     name: str
     true: Sequence[Trial]
@@ -47,19 +47,19 @@ class DecoyComparison(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The chance that as many of the answers that name the dataset are true ones (Fisher, one-sided)."""
+        """The p-value of Fisher's exact test (one-sided) that true answers name the dataset more often than others."""
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
         return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
 
     @property
     def expected(self) -> float:
-        """The number of true answers that would name the dataset if they did so as often as all answers."""
+        """The expected number of true answers that name the dataset, if the rate is that of all answers."""
         both = len(self.true) + len(self.decoys)
         return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
 
     @property
     def clause(self) -> str:
-        """The clause that counts the answers about decoys that name the dataset."""
+        """The part of a sentence that counts the answers about decoys that name the dataset."""
         return f"{self._named} of {len(self.decoys)} about {self.name}"
 
     @property
@@ -68,33 +68,33 @@ class DecoyComparison(NamedTuple):
 
 
 class RecognitionTest(WordTest):
-    """A test that reads a name, decided by Algorithm 1 on the dataset's names; names of other datasets do not count.
+    """A test that reads a dataset's name and is decided by Algorithm 1; names of other datasets do not count.
 
-    To weigh the answers, those that name the dataset are counted among the answers about it and among those about its
-    decoys (Fisher's exact test, one-sided). An answer that declines names nothing, and counts on both sides.
+    The test compares how often the dataset is named in answers about it and in answers about its decoys (Fisher's exact
+    test, one-sided). An answer that declines counts as one that does not name it.
     """
 
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
     pool: ClassVar[str] = ""
-    decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each is compared with the true queries by itself
+    decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each kind is compared with the true queries separately
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
-        """Return Algorithm 1's decision on the dataset's names; for ours, names of others are struck out first."""
+        """Return Algorithm 1's decision on the dataset's names; our own decision ignores names of other datasets."""
         names = [name for name in query.expected if name is not None]
         text = _struck(text, query.not_expected) if is_in is stands_in else text
         return decide_names(text, names, dictionary, is_in)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
-        """Return the dataset's names that stand in a text, after those of others are struck out."""
+        """Return the dataset's names in a text from which names of other datasets are removed."""
         return super().named(query, _struck(text, query.not_expected))
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how much more often the dataset is named for its own features or rows than for its decoys'."""
+        """Weigh how much more often the dataset is named for its own features or rows than for its decoys."""
         counting = [trial for trial in trials if self.counts(trial)]
         compared = self._compared(counting)
-        true = trials_about_table(counting) if compared else []  # without decoys nothing is compared
+        true = trials_about_table(counting) if compared else []  # without decoys there is no comparison
         hits = sum(map(_names, true))
         p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
         expected = max((one.expected for one in compared), default=0.0)
@@ -120,13 +120,13 @@ class RecognitionTest(WordTest):
         return self.decoy_kinds[0]
 
     def _compared(self, trials: Sequence[Trial]) -> list[DecoyComparison]:
-        """Return the true answers next to those about each kind of decoys that there is."""
+        """Return the true answers, paired with the answers about each kind of decoys."""
         by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
         true = trials_about_table(trials)
         return [DecoyComparison(kind, true, by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
 
     def _distinguished(self, compared: Sequence[DecoyComparison], level: float) -> str:
-        """Return the end of a sentence: the kinds of decoys from which true answers differ; nothing for one kind."""
+        """Return the end of a sentence: the kinds of decoys from which true answers differ; "" if there is one kind."""
         differing = [one.name for one in compared if len(compared) * one.p_value <= level]
         if len(self.decoy_kinds) < 2 or not differing:
             return ""
@@ -134,12 +134,12 @@ class RecognitionTest(WordTest):
         return f": distinguished from {' and from '.join(differing)}" + "".join(f", not from {name}" for name in missed)
 
     def counts(self, trial: Trial) -> bool:
-        """Return whether an answer was read, even one that declines, which is as good as another name."""
+        """Return whether an answer has text. An answer that declines counts as one that does not name the dataset."""
         has_text = trial.reply.state in READ and bool(trial.reply.text.strip())
         return trial.readable or (trial.reading is not None and has_text)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even a name in every true answer and no decoy's would be too little, or None if it would do."""
+        """Return why the best possible answers would not be a detection, or None if they would be."""
         true = sum(not query.decoy_of for query in queries)
         decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
         if not decoys:
@@ -151,7 +151,7 @@ class RecognitionTest(WordTest):
         return explain_out_of_reach("questions", best, least, level)
 
     def is_answer(self, text: str) -> bool:
-        """Return whether a text may be a name: any text but an announcement of one."""
+        """Return whether a text may be a name: any text except an announcement of one."""
         line = answer_line(text)
         return bool(line) and not FILLER.match(line) and not NOTHING.match(line)
 
@@ -160,28 +160,28 @@ class RecognitionTest(WordTest):
 class RecognitionFeatures(RecognitionTest):
     """Given the list of features, the model must name the dataset.
 
-    Measures: whether the features by themselves are known as those of this dataset. A page that lists them is enough.
+    Measures: whether the model recognizes the dataset by its features. A page that lists them is enough to pass.
 
-    Queries: eight. The paper's lists all features, seven more list two thirds of them, each in a random order. Features
-    that hold one of the dataset's names (`diluted_wines` for Wine) are left out: they alone gave T0 its only published
-    detection. Of ten decoys half list other datasets' features; half list a third of this one's among features of
-    others, plain English ones first, that is those that its topic implies. Decoys are made of the cards whose features
-    are known without their files.
+    Queries: eight. The paper's query lists all features, seven more list two thirds of them, each in a random order.
+    Features that contain one of the dataset's names (`diluted_wines` for Wine) are left out: the only published
+    detection of T0 was due to them. There are ten decoys. Five list other datasets' features. Five list a third of this
+    dataset's features among other datasets', first the plain English ones, which its topic implies. Decoys are made of
+    the cards that list the features of their dataset.
 
     Null: the dataset is as likely to be named for a decoy as for its own features (Fisher's exact test). Contaminated:
     the answers name it more often for the true lists.
 
-    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
 
-    Needs: two features or more that do not hold the dataset's name, and a model that generates text, in chat or
-    completion form. A FILE counts as recognized by the name after `--name` alone.
+    Needs: two features or more that do not contain the dataset's name, and a model that generates text, in chat or
+    completion form. A FILE counts as recognized only by the name after `--name`.
 
-    Cannot show: that any row was seen. Feature names that give their topic (`wine_color`) let a reader infer the name;
-    the mixed decoys account for that as far as they hold such names.
+    Cannot show: that any row was seen. A reader can infer the name from features that reveal their topic
+    (`wine_color`); the mixed decoys account for this as far as they list such features.
 
     Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: `PassengerId, Survived, Pclass, ... / Dataset:` goes on with `Titanic`.
+    Example: `PassengerId, Survived, Pclass, ... / Dataset:` is continued with `Titanic`.
     """
 
     id: ClassVar[str] = "recognition_features"
@@ -189,13 +189,13 @@ class RecognitionFeatures(RecognitionTest):
     published = PublishedRule("answers name the dataset from its features", 3, source=RONVAL)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return eight lists with their decoys. Raises `Skip` if fewer than two features do not hold the name."""
+        """Return eight lists with their decoys. Raises `Skip` if fewer than two features lack the dataset's name."""
         features = sorted(nameless_features(table))
         if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
         count = max(2, round(len(features) * LISTED_SHARE))
         lists = [rng.sample(features, size) for size in (len(features), *[count] * (RECOGNITION_QUERIES - 1))]
-        own = dict.fromkeys(map(tuple, lists))  # few features make few lists: none is asked twice
+        own = dict.fromkeys(map(tuple, lists))  # few features make few different lists, and no list is asked twice
         others = self._other_lists(table, features, count, rng)
         true, decoys = (
             [(partial(self.prompts.dataset_of_features, names), ()) for names in each] for each in (own, others)
@@ -203,7 +203,7 @@ class RecognitionFeatures(RecognitionTest):
         return _paired(self.id, table, true, {DECOY: decoys})
 
     def _other_lists(self, table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
-        """Return lists that are not the table's: other cards' features, then some of its own among those."""
+        """Return lists that are not the table's: other cards' features, then these mixed with some of the table's."""
         strangers = other_features(table)
         lists = [
             rng.sample(names, min(count, len(names)))
@@ -222,31 +222,31 @@ class RecognitionFeatures(RecognitionTest):
 class RecognitionExamples(RecognitionTest):
     """Given four random rows, the model must name the dataset.
 
-    Measures: whether rows are known as those of this dataset: by its features and values, or exactly as they stand in
-    it.
+    Measures: whether the model recognizes the dataset by its rows: by their features and values, or by the exact rows.
 
-    Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random, its code takes the
-    first five. Features that hold the name are left out, and rows that give it away are drawn again. There are two
-    kinds of decoys. Ten show rows of other tables: those that scikit-learn carries, tables made up for this test, and
-    three that have a third of the table's features among others, plain English ones first. Ten show rows of a twin: a
-    table of the same schema whose columns are shuffled within the classes of the target.
+    Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random; its code shows the
+    first five. Features that contain the name are left out, and rows that give it away are drawn again. There are two
+    kinds of decoys. Ten show rows of other tables: tables that are shipped with scikit-learn and tables made up for
+    this test; in three of the ten, some features are replaced by a third of the table's, plain English ones first. Ten
+    show rows of a twin: a table of the same schema whose columns are shuffled within the classes of the target.
 
-    Null: the dataset is as likely to be named for a decoy as for its own rows: Fisher's exact test for each kind of
-    decoys, the smaller p-value twice. Contaminated: the answers name it more often for true rows. The sentence names
-    the kinds from which true rows differ: from rows of other tables by the names of features and values, from those of
-    a twin by how these stand together.
+    Null: the dataset is as likely to be named for a decoy as for its own rows. Fisher's exact test compares true rows
+    with each kind of decoys, and the smaller p-value is doubled. Contaminated: the answers name it more often for true
+    rows. The sentence reports from which kinds of decoys true rows differ. Rows of other tables have other features and
+    values; rows of a twin have the same values in other combinations.
 
-    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
 
     Needs: a model that generates text, in chat or completion form. A table that lists all combinations of its values
-    (car) has no twin; it is compared with other tables alone. A FILE is compared with its twin alone: its name
+    (car) has no twin; it is compared only with other tables. A FILE is compared only with its twin: its name
     (`customers`) may follow from the names of its features.
 
-    Cannot show: which rows were seen. A model that knows the dataset by its features names it for the twin's rows too.
+    Cannot show: which rows were seen. A model that recognizes the dataset by its features also names it for the twin's
+    rows.
 
     Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
-    Example: four rows `The PassengerId is 1, ...`, then `Dataset:` goes on with `Titanic`.
+    Example: four rows `The PassengerId is 1, ...`, then `Dataset:` is continued with `Titanic`.
     """
 
     id: ClassVar[str] = "recognition_examples"
@@ -274,7 +274,7 @@ class RecognitionExamples(RecognitionTest):
         twins = [
             draw_until_valid(partial(draw, others), GIVEN_AWAY) for _ in range(RECOGNITION_DECOYS if others else 0)
         ]
-        # A small table has few draws: none is asked twice.
+        # A small table has few different draws, and no draw is asked twice.
         asked, compared = ({write(): (write, rows) for write, rows in drafts}.values() for drafts in (true, twins))
         # The name of a FILE may follow from its features: `customers`.
         elsewhere = [] if table.private else self._of_other_tables(table, serializer, features, rng)
@@ -287,7 +287,7 @@ class RecognitionExamples(RecognitionTest):
     def _of_other_tables(
         self, table: Table, serializer: Serializer, features: Sequence[str], rng: Random
     ) -> list[Draft]:
-        """Return decoys with rows of other tables; the last ones have some of the table's own features among theirs."""
+        """Return decoys with rows of other tables. The last ones have some of the table's features."""
         others = strangers(table)
         drafts: list[Draft] = []
         for number in range(RECOGNITION_DECOYS):
@@ -314,14 +314,14 @@ Rows = Sequence[tuple[int, tuple[Cell, ...]]]
 
 
 def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
-    """Return the features in a random order, but plain English ones first: those that the topic implies."""
+    """Return the features in random order, plain English ones first: a reader can infer these from the topic."""
     return sorted(rng.sample(list(features), len(features)), key=lambda name: not is_english(name))
 
 
 def _paired(
     test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]], *, max_tokens: int = 16
 ) -> list[Query]:
-    """Return the true queries, the first of which is the paper's, each followed by its share of each sort of decoys."""
+    """Return the true queries, each followed by its share of each kind of decoys. The first query is the paper's."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, max_tokens, number == 0, rows, table.not_names)
@@ -338,12 +338,12 @@ def _shows_name(table: Table, prompt: Prompt) -> bool:
 
 
 def _gives_away(name: str, text: str) -> bool:
-    """Return whether a text gives a name away, in the plural or not, as `customer_id` does with customers."""
+    """Return whether a text gives a name away, also in the singular: `customer_id` does so for customers."""
     return given_away(name, text) or (name.endswith("s") and given_away(name[:-1], text))
 
 
 def _struck(text: str, others: Sequence[str]) -> str:
-    """Return a text without names of other data, however their words are separated: `boston_housing` too."""
+    """Return a text without the names of other data, in any spelling: `boston_housing` is Boston Housing."""
     for other in filter(pieces, others):
         spelled = r"[\W_]*".join(map(re.escape, pieces(other)))
         text = re.sub(rf"(?<![^\W_]){spelled}(?![^\W_])", " ", text, flags=re.IGNORECASE)
@@ -355,7 +355,7 @@ def _names(trial: Trial) -> bool:
 
 
 def nameless_features(table: Table) -> list[str]:
-    """Return the features that hold none of the dataset's names. Raises `Skip` if fewer than two are left."""
+    """Return the features that contain none of the dataset's names. Raises `Skip` if there are fewer than two."""
     features = [feature for feature in table.columns if not any(_gives_away(name, feature) for name in table.names)]
     if len(features) < 2:
         raise Skip("the features' names hold the dataset's name")

@@ -1,6 +1,6 @@
-"""Rows of other tables with which recognition by rows is compared: real ones of scikit-learn, and made-up ones.
+"""Rows of other tables with which recognition by rows is compared: tables of scikit-learn, and made-up tables.
 
-None of them comes from a user's file, and all are the same on every machine.
+No row comes from a user's file. The rows are the same on every machine.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.scikit_learn_files import shipped_table
 from tabcontam.tables.table import Cell, Table
 
-Values = tuple[str, ...] | tuple[float, float, int]  # words, or the ends of a range with its decimals
+Values = tuple[str, ...] | tuple[float, float, int]  # words, or smallest and largest number and decimals
 
-# Tables that were never published: each feature with its words, or with its range and decimals.
+# Tables that were never published. Each feature has its words, or its range and decimals.
 MADE: Sequence[Mapping[str, Values]] = (
     {
         "loan_no": (1000, 9999, 0),
@@ -55,7 +55,7 @@ MADE: Sequence[Mapping[str, Values]] = (
 
 @dataclass(frozen=True)
 class Stranger:
-    """A table that is not the asked one: its features, and rows of it."""
+    """A table other than the asked one: its features and its rows."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -66,7 +66,7 @@ class Stranger:
 
 
 def strangers(table: Table) -> list[Stranger]:
-    """Return other tables: by turns one that scikit-learn carries and a made-up one, then the rest of either."""
+    """Return other tables: one of scikit-learn and a made-up one in turns, then the rest of the longer list."""
     names = {card.name for card in other_cards(table)}
     carried = [one for name, one in _carried().items() if name in names]
     made = list(_made())
@@ -76,9 +76,9 @@ def strangers(table: Table) -> list[Stranger]:
 
 
 def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng: Random) -> tuple[Stranger, list[int]]:
-    """Return a stranger in which `kept` features of the table replace others, and the table's rows that they show.
+    """Return a stranger with the features `kept` of the table, and the table's rows whose cells it has.
 
-    One feature in three is the table's, if the stranger has enough others. The cells come from many rows.
+    One feature in three is the table's, if the stranger has enough other features. The cells come from many rows.
     """
     order = by_content(table)
     others = [name for name in stranger.columns if name not in kept]
@@ -97,7 +97,7 @@ def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng
 
 @cache
 def _carried() -> Mapping[str, Stranger]:
-    """Return the tables that scikit-learn carries, by their cards' names, as its frames have them."""
+    """Return the tables that are shipped with scikit-learn, by the names of their cards."""
     lines = {name: shipped_table(card.editions[0].loader or "") for name, card in load_cards().items()}
     return {name: Stranger(table[0], table[1:]) for name, table in lines.items() if table is not None}
 

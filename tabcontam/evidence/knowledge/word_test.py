@@ -1,6 +1,7 @@
-"""The base of tests 1 to 6: an answer is a list of words or a name, decided by Algorithm 1 or weighed against decoys.
+"""The base of tests 1 to 6: answers are words or a name, decided by Algorithm 1 or by comparison with decoys.
 
-The published algorithm looks for a word anywhere in the text, `ATA` in `dataset` too; a hit of ours is a whole word.
+The published algorithm searches for a word anywhere in the text: it finds `ATA` in `dataset`. Our own decision searches
+for whole words.
 """
 
 import re
@@ -47,21 +48,20 @@ ITEMS = re.compile(r"[,;\n|]")
 LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
 CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
-MORE = "x"  # added to a cut answer, to see which of its words could have gone on
+MORE = "x"  # appended to a cut answer, to see which of its words may be incomplete
 
 
 class WordTest(Test):
     """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
 
-    To weigh the answers, each expected word is a trial. A word that comes up in `s` of the answers about the table and
-    its `D` decoys is as likely to be in any of them under the null: its chance for the true answer is `s / (D + 1)`,
-    more if that is the longer one, and never less than for a reader who knows the topic alone (`Query.chance`). It
-    counts by its bits, as in the likelihood ratio against a model that knows. A list that is too short to reach the
-    level is weighed with the table's other lists of names and values; a word that stands in two of them counts in the
-    first.
+    Each expected word is weighed separately. If `s` of the `D + 1` answers about the table and its `D` decoys contain a
+    word, each answer is as likely under the null to be one of the `s`. So the word's chance in the true answer is `s /
+    (D + 1)`. It is higher if the true answer is longer than the others, and never lower than for a reader who knows
+    only the topic (`Query.chance`). A word counts -log2 of its chance in bits. A list that is too short for a detection
+    is weighed together with the table's other lists of names and values; a word of two lists counts in the first.
     """
 
-    unit: ClassVar[str] = "words"  # what is counted, such as names of features
+    unit: ClassVar[str] = "words"  # the counted items, such as names of features
     family: ClassVar[Family] = Family.KNOWLEDGE
     kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
@@ -69,13 +69,13 @@ class WordTest(Test):
     pool: ClassVar[str] = "names and values"
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the line that holds a cut answer has ended; a list of lines could have gone on."""
+        """Return whether the line with a cut answer has ended. A list with one item a line is never complete."""
         line = answer_line(text)
         ended = answer_line(text + MORE) == line
         return ended and self.is_answer(line) and not LIST_LINE.match(line)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the expected words that the answer holds, as whole words and as Algorithm 1 looks for them."""
+        """Return the expected words in the answer: as whole words, and by Algorithm 1's search."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         text = undeclined(reply.text)
@@ -89,7 +89,7 @@ class WordTest(Test):
         return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
-        """Return the expected words that stand in a text as whole words."""
+        """Return the expected words that a text contains as whole words."""
         return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
@@ -97,7 +97,7 @@ class WordTest(Test):
         return decide_words(text, query.expected, dictionary, is_in)
 
     def is_answer(self, text: str) -> bool:
-        """Return whether a text could be a list: the items between its commas are short, and it is no talk."""
+        """Return whether a text may be a list: its items are short, and it announces or denies nothing."""
         line = answer_line(text)
         if not line or FILLER.match(line) or NOTHING.match(line):
             return False
@@ -105,7 +105,7 @@ class WordTest(Test):
         return bool(lengths) and median(lengths) <= LONGEST_ITEM_WORDS
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how much more often the expected words come up for the table than for its decoys."""
+        """Weigh how much more often answers name the expected words for the table than for its decoys."""
         asked = len({key for trial in trials_about_table(trials) for key in map(_key, trial.query.expected)})
         words = self.words([trial for trial in trials if self.counts(trial)])
         chances, weights = [chance for _, chance in words], [units(chance) for _, chance in words]
@@ -127,7 +127,7 @@ class WordTest(Test):
         )
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return a list's own words, with the p-value of all lists of names and values."""
+        """Return the evidence of one list, with the p-value of all lists of names and values."""
         alone = f"answers name {own.hits} of {own.answered} {self.unit}"
         counted = f"in all lists they name {together.hits} of {together.answered} {self.pool}"
         return replace(
@@ -140,9 +140,9 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[tuple[bool, float]]:
-        """Return whether the true answer holds each distinct word, and its chance of that if it comes up as in decoys.
+        """Return for each expected word if the true answer contains it, and its chance in that answer under the null.
 
-        It is the first true answer that should hold the word, and a readable decoy has to expect the word, too.
+        A word counts once, in the first true answer that should contain it. It needs a readable decoy that expects it.
         """
         found: dict[str, tuple[bool, float]] = {}
         lengths = {trial.query.id: _length(trial) for trial in trials}
@@ -155,7 +155,7 @@ class WordTest(Test):
         return list(found.values())
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even all words, named for the table alone, would be too little, or None if they would do."""
+        """Return why even all words in the answer, and none in decoys, would be no detection, or None if it would."""
         chances: dict[str, float] = {}
         for query in queries:
             for word, prediction in query.chance.items():
@@ -180,7 +180,7 @@ def undeclined(text: str) -> str:
 
 
 def trials_about_table(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trials about the table itself."""
+    """Return the trials about the table, without decoys."""
     return [trial for trial in trials if not trial.query.decoy_of]
 
 
@@ -189,10 +189,10 @@ def _key(word: str | None) -> str:
 
 
 def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> tuple[bool, float]:
-    """Return a word of the first trial, a true one, weighed against the other trials, its decoys."""
+    """Return whether the first trial, the true one, has the word, and its chance; the other trials are decoys."""
     true = trials[0]
     times, length = sum(_names(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
-    share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
+    share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer contains any word more often
     return _names(true, word), min(1.0, max(true.query.chance[word].surest, times * share))
 
 
@@ -201,14 +201,14 @@ def _names(trial: Trial, word: str) -> bool:
 
 
 def _length(trial: Trial) -> int:
-    """Return how many different words an answer has, without lines that announce it: they would hide a longer list."""
+    """Return how many different words an answer has, without lines that only announce it."""
     lines = plain(as_read(trial.reply).text).splitlines()
     content = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
     return max(1, len(set(pieces("\n".join(content or lines)))))
 
 
 def _items(text: str) -> list[str]:
-    """Return the texts that could be items of a list: between commas or, in lines that explain items, before that."""
+    """Return the texts that may be items: between commas or, if lines explain their items, before the explanation."""
     lines = text.splitlines()
     explained = [EXPLAINED.split(line, maxsplit=1)[0] for line in lines if LIST_LINE.match(line)]
     return explained if len(explained) > 1 else ITEMS.split(text)

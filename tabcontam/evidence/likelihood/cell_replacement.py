@@ -1,4 +1,4 @@
-"""Rows with other values in the place of one cell, compared from their first difference on, or without that cell."""
+"""Rows with other values in place of one cell, which are scored from their first difference on."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 TOKENS = 64  # of an answer in words
-READER = FeatureCompletion()  # which asks for one cell as well
+READER = FeatureCompletion()  # reads answers about one cell
 
 
 def replace_cell(
@@ -23,10 +23,10 @@ def replace_cell(
     below: str = "",
     repeating: Mapping[str, Mapping[Cell, Cell]] | None = None,
 ) -> Endings:
-    """Return the row as the serializer writes it, once with each of these values in this place, in their order.
+    """Return the row as the serializer writes it, once for each of `values` in place `place`, in their order.
 
-    `above` and `below` are the texts around it, the same for all. `repeating` maps other columns to the cell that
-    stands there with each of the values.
+    `above` and `below` are texts before and after each row. `repeating` maps columns that repeat the cell to their cell
+    for each value.
     """
     replaced = {columns.index(name): held for name, held in (repeating or {}).items() if name in columns}
 
@@ -40,7 +40,7 @@ def replace_cell(
     texts = [serializer.row(columns, row) for row in rows]
     begins = serializer.places(columns, rows[0])
     start = min(begins[other][0] for other in (place, *replaced))
-    while any(text[:start] != texts[0][:start] for text in texts):  # one that has to be quoted is written otherwise
+    while any(text[:start] != texts[0][:start] for text in texts):  # a quoted value changes the text before it
         start -= 1
     return Endings(above + texts[0][:start], tuple(text[start:] + below for text in texts))
 
@@ -48,7 +48,7 @@ def replace_cell(
 def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> Prompt:
     """Return the prompt that asks for one cell of a row, given all its other cells and no other row.
 
-    A base model gets the row up to the cell, and goes on with it.
+    A base model is shown the row up to the cell.
     """
     name, cells = table.columns[place], table.rows[row]
     others = [number for number in range(len(table.columns)) if number != place]
@@ -59,5 +59,5 @@ def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> 
 
 
 def read_cell(query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-    """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own."""
+    """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own cell."""
     return READER.read(query, reply, serializer, dictionary)

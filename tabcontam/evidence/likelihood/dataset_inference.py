@@ -43,32 +43,31 @@ class DatasetInference(LikelihoodTest):
     has read the published ones can distinguish them.
 
     Queries: at most 300 rows of the table and 300 withheld ones, each alone in the words of the serializer with nothing
-    before it. Contents that stand twice among all of them are left out on both sides, as are rows that the model may
-    know.
+    before it. Left out are rows that occur twice among all of these, and rows that the model may know.
 
     Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
-    tokens of its values, less the part that follows from how usual the row is among all (its length, how well it can be
-    packed, how often its cells occur, how far its numbers lie from the middle), by least squares that do not know which
-    rows were withheld. So all ways to choose which of the rows are the published ones are equally likely, whatever the
-    model finds likely: the p-value is the share of 10,000 of them in which the sum of the published rows' ranks is as
-    large. It needs no baseline and no other model, and does not have to stand without any one column, since facts from
-    elsewhere are about both kinds of rows.
-    Rows that are later, sorted, from another place or written by another program were not withheld by chance; with them
-    a model that has read nothing would look contaminated. So three predictors without memory first try to separate
-    withheld rows from published ones by their cells: by a single feature, by a weighted sum of all, and by the rows
-    that are most like them. If one of them does better than by chance (p <= 0.05 for all three), nothing is asked, and
-    the reason is given; by chance that happens once in twenty times.
+    tokens of its values, minus a least-squares prediction of it. The prediction uses how usual the row is among all
+    rows (its length, its packed size, how often its cells occur, how far its numbers are from the middle), and not
+    which rows were withheld. So all choices of the published rows among all rows are equally likely, whatever the model
+    finds likely. The p-value is the share of 10,000 random choices in which the sum of the published rows' ranks is as
+    large. The test needs no baseline and no other model. Its verdict needs no second column, since facts from elsewhere
+    are about both kinds of rows. If withheld rows are later, sorted, from another place or written by another program,
+    they were not withheld by chance, and a model that has read nothing would look contaminated. So three predictors
+    without memory first try to separate withheld rows from published ones by their cells: by a single feature, by a
+    weighted sum of all features, and by the most similar rows. If one predictor does better than chance (p <= 0.05,
+    corrected for three), nothing is asked and the result states the reason. If chance did withhold the rows, this
+    happens once in twenty times.
 
     Published rule: none of ours. The source states p < 0.1 for a t-test after a classifier of some fifty scores.
 
     Needs: log-probabilities of given text; ten rows or more on each side. Without `--withheld` it is not asked. The
-    withheld rows are sent to the model: to one on another machine only with permission (`--send-rows`), also if the
-    table is a public one.
+    withheld rows are sent to a model on another machine only with permission (`--send-rows`), also if the table is
+    public.
 
     Cannot show: which rows were read, or that they were read as rows: a model that has read a shuffled copy of the
-    published file, or a list of all its values, knows cells that no withheld row has, and is detected as well. The
-    owner's word is the only evidence that chance decided which rows were withheld; the model may still see a difference
-    that the three predictors are too weak to see in so few rows.
+    published file, or a list of all its values, knows cells that no withheld row has, and is detected, too. Only the
+    owner can know that chance decided which rows were withheld: the model may see a difference that the three
+    predictors cannot see in so few rows.
 
     Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
     with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
@@ -84,7 +83,7 @@ class DatasetInference(LikelihoodTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return queries about published and withheld rows, in turn.
 
-        Raises `Skip` if these are few or plainly differ.
+        Raises `Skip` if there are too few, or if the two kinds of rows visibly differ.
         """
         if not table.withheld:
             raise Skip("no unpublished rows of the table's source were given")
@@ -115,7 +114,7 @@ class DatasetInference(LikelihoodTest):
         return reading(loss, UNIT)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the published rows' ranks, and its value if chance chose which rows were published."""
+        """Return the sum of the published rows' ranks, and its p-value if chance chose which rows were published."""
         found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
         plain = [loss for trial, loss in found if not trial.query.decoy_of]
         withheld = [loss for trial, loss in found if trial.query.decoy_of]
@@ -149,7 +148,7 @@ class DatasetInference(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why no scores could be enough (too few rows), or None if they could."""
+        """Return why the test could detect nothing (too few rows), or None if it could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
         least = max(1 / comb(len(queries), withheld), 1 / (PERMUTATION_DRAWS + 1))
         best = "each published row were likelier than all withheld ones"
@@ -176,7 +175,7 @@ def _check_alike(
 
 
 def _scores(found: Sequence[tuple[Trial, float]]) -> tuple[list[float], list[float]]:
-    """Return each row's log-probability without the part that follows from how usual it is: published, withheld."""
+    """Return the log-probabilities of published and of withheld rows, minus the part predicted from usual features."""
     texts = [question.text if isinstance(question := trial.query.question, Passage) else "" for trial, _ in found]
     left = residuals([-loss for _, loss in found], typical([trial.query.expected for trial, _ in found], texts))
     sides: tuple[list[float], list[float]] = ([], [])

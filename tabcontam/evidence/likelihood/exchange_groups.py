@@ -1,4 +1,4 @@
-"""Groups of numbers that may be exchanged: those of one column whose rows are alike in all but their last digits."""
+"""Groups of rows whose numbers in one column may be exchanged: most differ only in their last digits."""
 
 import re
 from collections import Counter
@@ -25,24 +25,27 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-TAILS = (1, 2)  # last digits in which the numbers of a group may differ
+TAILS = (1, 2)  # how many last digits may differ within a group
 
 
 @dataclass(frozen=True)
 class ExchangeGroup:
-    """Rows whose numbers may be exchanged, by their places, and the different numbers that they have."""
+    """Rows of the table, by place, whose numbers in a column may be exchanged, and these numbers."""
 
     rows: tuple[int, ...]
     values: tuple[str, ...]
 
 
 def distinguishable_rows(table: Table, place: int) -> list[int]:
-    """Return the rows with a long number in a column whose other cells no other row has; none that may be known."""
+    """Return the rows with a long number in this column and other cells that no other row has.
+
+    Rows that may be known are left out.
+    """
     cells = table.column(table.columns[place])
     others = [row[:place] + row[place + 1 :] for row in table.all_stored]
     times = Counter(others)
 
-    def is_long(cell: str) -> bool:  # the number as it is written, without leading zeros
+    def is_long(cell: str) -> bool:  # the number as written, without leading zeros
         return bool(NUMBER.fullmatch(cell)) and len(cell.lstrip("-0.").replace(".", "")) >= LEAST_NUMBER_DIGITS
 
     alone = (row for row in by_content(table) if times[others[row]] == 1)
@@ -50,10 +53,10 @@ def distinguishable_rows(table: Table, place: int) -> list[int]:
 
 
 def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Random) -> list[ExchangeGroup]:
-    """Return random groups of at most `most` of these rows together, or none if there are too few.
+    """Return random groups with at most `most` of these rows in all, or [] if there are too few.
 
-    The numbers of a group are written alike and differ in the last digit or the last two, or else are adjacent in size.
-    So the groups do not depend on how the numbers of each are assigned to rows.
+    The numbers of a group have the same form and differ in the last digit or the last two; if there are too few such
+    rows, they are adjacent in size. So the groups do not depend on which row has which number.
     """
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[ExchangeGroup] = []
@@ -77,14 +80,14 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
 
 
 def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) -> list[ExchangeGroup]:
-    """Return the groups of these rows, each of adjacent rows; no group has a single number."""
+    """Return groups of at most `size` adjacent rows, without groups in which all numbers are equal."""
     chunks = [part[start : start + size] for part in parts for start in range(0, len(part), size)]
     groups = [ExchangeGroup(tuple(chunk), tuple(sorted({cells[row] for row in chunk}))) for chunk in chunks]
     return [group for group in groups if len(group.values) > 1]
 
 
 def _form(cell: str) -> tuple[bool, int, int]:
-    """Return sign, length and decimals of a number as it is written."""
+    """Return a number's form: whether it has a minus sign, and how many digits it has before and after the point."""
     whole, _, decimals = cell.partition(".")
     return cell.startswith("-"), len(whole), len(decimals)
 
@@ -92,8 +95,8 @@ def _form(cell: str) -> tuple[bool, int, int]:
 def strongest_reader(table: Table, place: int, groups: Sequence[ExchangeGroup], seed: int) -> tuple[str, float]:
     """Return the predictor without memory that best matches rows to their numbers, and its p-value.
 
-    Three predict from the other cells as a model does: the baseline, a weighted sum of the other cells, and the last
-    digits that go with each of them. The p-value is corrected for three predictors.
+    Three predictors see the same other cells as the model: the baseline, a weighted sum of the other cells, and a count
+    of the last digits for each other cell. The p-value is corrected for three predictors.
     """
     readers = {
         "the baseline": _by_baseline(table, place, groups),
@@ -127,7 +130,7 @@ def _by_baseline(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> l
 
 
 def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
-    """Return each number's distance to the prediction from the other cells, by least squares on other rows."""
+    """Return the log-likelihood of each number by its distance to a least-squares prediction from the other cells."""
     asked = sorted({row for group in groups for row in group.rows})
     number = np.array([as_number(cell or "") for cell in table.column(table.columns[place])])
     others = [row for row in range(len(number)) if np.isfinite(number[row])]
@@ -156,7 +159,7 @@ def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[F
 
 
 def _features(table: Table, place: int) -> Floats:
-    """Return a constant, the other columns' numbers and squares, and indicators of columns with few values."""
+    """Return a constant, the other columns' numbers and their squares, and indicators of columns with few values."""
     found = [np.ones(len(table.rows))]
     for name in _others(table, place):
         one = column(name, table.column(name), table.missing)
@@ -172,7 +175,7 @@ def _features(table: Table, place: int) -> Floats:
 
 
 def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
-    """Return how often the last digit goes with each other cell, by its value if few, else its last character."""
+    """Return how well each number's last digit fits the row's other cells, by their counts in all other rows."""
     cells = [cell or "" for cell in table.column(table.columns[place])]
     last = np.array([ord(cell[-1]) % 64 if cell else 0 for cell in cells])
     found = [np.zeros((len(group.rows), len(group.values))) for group in groups]
@@ -184,7 +187,7 @@ def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> lis
         for matrix, group in zip(found, groups, strict=True):
             for line, row in enumerate(group.rows):
                 own = counts[signs[row]].copy()
-                own[last[row]] -= 1  # without the row itself
+                own[last[row]] -= 1  # the row itself does not count
                 whole = every.copy()
                 whole[last[row]] -= 1
                 for number, value in enumerate(group.values):
@@ -194,7 +197,7 @@ def _by_digits(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> lis
 
 
 def _signs(table: Table, name: str) -> Ints:
-    """Return a code for each cell: of its value if the column has few, else of its last character."""
+    """Return a code for each cell: for its value if the column has few values, else for its last character."""
     cells = [cell or "" for cell in table.column(name)]
     seen = cells if len(set(cells)) <= MOST_SEPARATE_VALUES else [cell[-1:] for cell in cells]
     codes = {cell: number for number, cell in enumerate(sorted(set(seen)))}

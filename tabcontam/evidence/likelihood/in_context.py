@@ -1,4 +1,4 @@
-"""Published scores of a row by the effect of another text before it: ReCaLL and CoDeC, compared with a twin's rows."""
+"""Published scores that compare a row after another text with the row alone, as for a twin's rows: ReCaLL and CoDeC."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin_rows
 
-SALT = "shots"  # of the twin that they are rows of: not the twin that the rows are compared with
-AFTER = "-after"  # ends the name of a query that has the text before the row
+SALT = "shots"  # seed of the twin whose rows are shown first: another twin than the one that is compared
+AFTER = "-after"  # at the end of the name of a query with a text before the row
 
 
 class InContextScore(PairedScore):
-    """A score that compares a row alone with the same row after another text.
+    """A score that compares a row after another text with the row alone.
 
-    Both are compared in the same characters, whatever the tokens are after that text: those of all values but the
-    first, since many servers do not score the first token of a text.
+    Both scores are computed from the same characters: those of all values except the first. The first is left out,
+    since many servers do not score the first token of a text.
     """
 
     unit: ClassVar[str] = "nats a character"
@@ -32,7 +32,7 @@ class InContextScore(PairedScore):
     def _after(
         self, above: str, context: tuple[int, ...], alone: Sequence[Query], table: Table, serializer: Serializer
     ) -> list[Query]:
-        """Return the queries once more, after a text that shows these rows of the table."""
+        """Return the queries once more, each after a text with these rows of the table."""
         own = alone[0].id
         return [
             query(f"{one.id}{AFTER}", table, serializer, one.expected, (*one.rows, *context), decoy_of=own, above=above)
@@ -40,7 +40,7 @@ class InContextScore(PairedScore):
         ]
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the mean log-probability of a character of values; unreadable if another text was scored."""
+        """Return the mean log-probability of a character of the row's values; unreadable if another text was scored."""
         question = query.question
         row = serializer.row(query.asked, query.expected)
         above = question.text.removesuffix(row) if isinstance(question, Passage) else ""
@@ -48,7 +48,7 @@ class InContextScore(PairedScore):
         return reading(self.score(found, row) if found else None, self.unit)
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the mean negative log-probability of a character."""
+        """Return the mean negative log-probability of a character, in nats."""
         return -sum(one.log_probability for one in tokens) / sum(one.characters for one in tokens)
 
 
@@ -56,24 +56,24 @@ class InContextScore(PairedScore):
 class Recall(InContextScore):
     """The model is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
 
-    Measures: the loss of a row after rows that the model has not read, divided by its loss alone. A text that was read
-    loses more by them. A score without a verdict.
+    Measures: the loss of a row after rows that the model has not read, divided by its loss alone. The ratio is larger
+    for a row that the model has read. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more after seven
-    rows, a line each, the same ones for all; if rows are wide, as many as have 1,500 characters, at least one. They are
-    rows of another shuffled twin than the one that rows are compared with, and none of the table's, so that no row that
-    may have been read is among them.
+    Queries: those of `perplexity` and `loss`, which these tests share, and each text once more after seven rows, one a
+    line. The seven rows are the same for all texts; if rows are wide, there are fewer: 1,500 characters, but at least
+    one row. They are rows of a second shuffled twin, which is not the one compared with, and none is a row of the
+    table: so the model cannot have read them.
 
-    Null: none. The log-probabilities of the same characters in both are compared, those of all values but the first.
-    The score is the AUC of rows against a shuffled twin's, as in `loss`.
+    Null: none. Both losses are computed from the same characters: those of all values except the first. The score is
+    the AUC of rows against a shuffled twin's, as in `loss`.
 
-    Published rule: none. Its authors choose the number of shots by labelled texts; here it is at most seven, the fewest
-    of theirs.
+    Published rule: none. Its authors choose the number of shots on labelled texts; here it is at most seven, the
+    smallest number that they try.
 
-    Needs: log-probabilities of given text; a table that has a twin, and a model that takes so many rows at a time. It
-    is asked if it is chosen, or if a model that is loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin, and a model whose context is long enough for so
+    many rows. It is asked if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does, and the text before them decides how.
+    Cannot show: that rows were seen. It ranks rows, as `loss` does, and the ranking depends on the text before them.
 
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
     twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
@@ -103,7 +103,7 @@ class Recall(InContextScore):
         return found
 
     def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """Return the loss after the shots divided by the loss alone."""
+        """Return the loss after the shots, divided by the loss alone."""
         alone, after = found.get(name), found.get(name + AFTER)
         return after / alone if alone and after is not None else None
 
@@ -112,24 +112,24 @@ class Recall(InContextScore):
 class Codec(InContextScore):
     """The model is asked nothing: the help of another row for a row of the table is compared with that for a twin's.
 
-    Measures: by how much the loss of a row falls once another row of the table stands before it. A model that has read
-    the rows gains little. A score without a verdict.
+    Measures: by how much the loss of a row falls after another row of the table. It falls little if the model has read
+    the rows. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more after a
-    random other row of the table, the same one for a row and its twin's.
+    Queries: those of `perplexity` and `loss`, which these tests share, and each text once more after a random other row
+    of the table, the same for a row and its twin.
 
-    Null: none. The source counts the texts that another text of the same dataset does not help; on tables a single row
-    teaches names, separators and ranges to any model, so that this share is near zero for all of them. So it is stated
-    for rows and for the twin's rows, after the same rows. The log-probabilities of the same characters in both are
-    compared, those of all values but the first. The score is the AUC of rows against a shuffled twin's, as in `loss`:
-    how often a row of the table gains less than a twin's row.
+    Null: none. The source counts the texts whose loss does not fall after another text of the same dataset. On tables
+    this share is near zero for all models, since a single row shows names, separators and ranges. So the share is
+    reported for rows and for the twin's rows, after the same rows. Both losses are computed from the same characters:
+    those of all values except the first. The score is the AUC of rows against a shuffled twin's, as in `loss`: how
+    often a row of the table gains less than a twin's row.
 
     Published rule: none. The source calls a share above 80 % a red flag and states no error rate for it.
 
     Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does.
+    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
 
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
     ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
@@ -152,12 +152,12 @@ class Codec(InContextScore):
         return found
 
     def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """Return by how much the loss falls."""
+        """Return by how much the loss falls, in nats a character."""
         alone, after = found.get(name), found.get(name + AFTER)
         return None if alone is None or after is None else alone - after
 
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
-        """Return the source's own measure in words: the share of rows that another row does not help."""
+        """Return the source's own measure in words: the share of rows whose loss does not fall after another row."""
         if not pairs:
             return ""
         rows, twins = (sum(gain < 0 for gain in side) / len(pairs) for side in zip(*pairs, strict=True))
@@ -165,7 +165,7 @@ class Codec(InContextScore):
 
 
 def _another(table: Table, place: int, rng: Random) -> int:
-    """Return a random row with other cells; the order of the rows does not change it."""
+    """Return a random row with other cells. The choice does not depend on the order of the rows."""
     rows = by_content(table)
     while True:
         other = rng.choice(rows)

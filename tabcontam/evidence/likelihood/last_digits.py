@@ -43,33 +43,33 @@ STATISTIC = "chance of the row's own number"
 class Digits(LikelihoodTest):
     """The model is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
 
-    Measures: whether the last digits of long numbers are likelier to the model in the rows that have them than in
-    others. No model can know them that has not read the rows, as long as they follow from nothing that the row shows.
+    Measures: whether the last digits of long numbers are likelier to the model in their own rows than in other rows.
+    Only a model that has read the rows can know this, if the row's other cells do not determine the digits.
 
-    Queries: at most 100 rows for each of at most four columns of numbers with three digits or more, no row for two.
-    Rows are put into groups of at most twelve whose numbers are written alike and differ in the last digit alone, or in
-    the last two; if there are too few such rows, in groups of six that are adjacent in size. Each row is written in the
-    words of the serializer, with its own number and with every other one of its group: all are the table's, so that it
-    does not help to know which numbers there are. Rows whose other cells also stand in another row are not asked. A
-    column is left out if a predictor without memory matches the rows to their numbers, asked as the model is (p <= 0.05
-    for all three): the baseline, a weighted sum of the other cells, and the association of last digits with other
-    cells, for example because one person who measured rounded.
+    Queries: at most 100 rows for each of at most four columns of numbers with three digits or more; no row is asked
+    about two columns. The rows form groups of at most twelve, with numbers of the same form that differ in the last
+    digit or the last two. If there are too few such rows, groups have six rows whose numbers are adjacent in size. Each
+    row is written in the words of the serializer, with its own number and with every other number of its group. All are
+    numbers of the table, so that it does not help to know which numbers occur. A row is not asked if another row has
+    the same other cells. A column is left out if a predictor without memory matches the rows to their numbers from the
+    same texts (p <= 0.05, corrected for three). The predictors are the baseline, a weighted sum of the other cells, and
+    the association of last digits with other cells, for example because one person rounded the measurements.
 
-    Null: within a group the numbers are exchangeable, so that all assignments of them to the rows have the same chance,
-    whatever the model finds likely: a preference for round numbers is the same in all of them. A number's mean in all
-    rows of its group is subtracted, and the rest turned into chances that add up to one in each row. The p-value is the
-    share of 10,000 assignments of the numbers of all groups in which rows get chances as large as those of their own
-    numbers. It is of all rows of a column together, since the rows of a group are not independent. Columns are, as no
-    row is asked about two of them, so that the product of their p-values is weighed (Fisher). A single column is no
-    finding: facts that stand elsewhere would have the same effect.
+    Null: within a group, all assignments of the numbers to the rows have the same chance, whatever the model finds
+    likely; a preference for round numbers is the same in all rows. A number's mean log-probability over all rows of its
+    group is subtracted, and the differences become chances that sum to one in each row. The p-value is the share of
+    10,000 random assignments in which the rows' chances are together as large as with their own numbers. It covers all
+    rows of a column together, since the rows of a group are not independent. Columns are independent, since no row is
+    asked about two of them: the product of their p-values is the statistic (Fisher). A single column is no detection,
+    since facts from elsewhere would have the same effect.
 
     Published rule: none.
 
     Needs: log-probabilities of given text; numbers of three digits or more in two columns that do not follow from the
     other cells. It is asked if it is chosen, or if a model that is loaded here scores text.
 
-    Cannot show: that rows were seen if the model does not remember their last digits. A model is also detected that
-    knows facts of two columns from elsewhere, or a rule that the predictors without memory do not know.
+    Cannot show: that rows were seen if the model does not remember their last digits. The test also detects a model
+    that knows facts about two columns from elsewhere, or a rule that the predictors without memory do not know.
 
     Source: ours, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song 2019, "The
     Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024, section 3.1,
@@ -84,7 +84,10 @@ class Digits(LikelihoodTest):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row of a column, its own number first. Raises `Skip` if no column is left."""
+        """Return a query for each asked row of a column; its own number comes first.
+
+        Raises `Skip` if no column can be asked.
+        """
         left_out: dict[str, str] = {}
         chosen: list[int] = []
         for place in _long(table)[:MOST_TRIED_COLUMNS]:
@@ -118,7 +121,7 @@ class Digits(LikelihoodTest):
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the place of the row's own number among the others; unreadable if some were not scored."""
+        """Return the rank of the row's own number among all numbers; unreadable if some were not scored."""
         scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -128,7 +131,7 @@ class Digits(LikelihoodTest):
         return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the product of the columns' exact p-values, and the product without each of them."""
+        """Return the p-value of the product of the columns' exact p-values, and the same without each column."""
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
@@ -163,7 +166,7 @@ class Digits(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why no answers could be enough (too few columns or rows), or None if they could."""
+        """Return why the test could detect nothing (too few columns or rows), or None if it could."""
         columns = {query.asked[0] for query in queries}
         least = fisher([1 / (PERMUTATION_DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
@@ -181,13 +184,13 @@ def _none_left(table: Table, tried: dict[str, str]) -> str:
 
 
 def _long(table: Table) -> list[int]:
-    """Return the columns of numbers, those with the most different ones first."""
+    """Return the columns of numbers, first those with the most different numbers."""
     numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
     return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
 
 
 def _matched(trials: Sequence[Trial]) -> MatchedResult:
-    """Return the result of the answers about one column: rows with the same numbers to choose from are a group."""
+    """Return the p-value of the answers about one column. Rows with the same alternative numbers are a group."""
     answered = [(numbers, trial.reply) for trial in trials if trial.readable and (numbers := _numbers(trial.query))]
     groups = []
     for choice, part in grouped(answered, lambda pair: frozenset(pair[0])).items():
@@ -202,7 +205,7 @@ def _matched(trials: Sequence[Trial]) -> MatchedResult:
 
 
 def _numbers(query: Query) -> tuple[str, ...]:
-    """Return the numbers that a row is written with, its own first: the endings without their common end."""
+    """Return the numbers with which a row is written, its own first."""
     question = query.question
     endings = question.endings if isinstance(question, Endings) else ()
     signs = zip(*(reversed(ending) for ending in endings), strict=False)

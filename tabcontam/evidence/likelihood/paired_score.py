@@ -1,4 +1,4 @@
-"""Scores of rows compared with those of a twin's rows: the common parts that draw, ask and weigh."""
+"""The base of the scores that compare rows with a twin's rows: the drawing, asking and weighing that they share."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
+SALT = "perplexity"  # seed of this twin, which is neither the decoys' twin nor the one that a control has read
 STATISTIC = "AUC against a twin's rows"
 
 
 class PairedScore(LikelihoodTest):
     """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
 
-    All of these draw the same rows and twins as `perplexity`, and show a model the same texts, so that each text is
+    All these scores draw the same rows and twins as `perplexity` and have a model score the same texts. So each text is
     scored once for all of them.
     """
 
@@ -40,7 +40,7 @@ class PairedScore(LikelihoodTest):
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
     draws_as: ClassVar[str] = "perplexity"
-    unit: ClassVar[str]  # of the number that is read of a text
+    unit: ClassVar[str]  # the unit of the number that is read for a text
     score_unit: ClassVar[str] = ""  # the unit of the score, if it differs
     toward: ClassVar[int] = -1  # -1 if the smaller score is evidence for a row that was read, 1 if the larger is
 
@@ -64,21 +64,21 @@ class PairedScore(LikelihoodTest):
 
     @abstractmethod
     def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
-        """Return the score of a row by its tokens that hold characters of values, of which there is at least one."""
+        """Return the score of a row from its tokens with characters of values; there is at least one such token."""
 
     def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """Return the score of a row or of its twin, by the readings of all texts, or None if its own is missing."""
+        """Return the score of a row or its twin from the readings of all texts, or None if a reading is missing."""
         return found.get(name)
 
     def scored(self, trials: Sequence[Trial]) -> tuple[dict[str, float], list[tuple[float, float]], int]:
-        """Return the readings of all texts, the scores of the pairs that have both, and the number of pairs asked."""
+        """Return the readings of all texts, the scores of complete pairs, and the number of pairs asked."""
         found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
         both = [(self.score_of(name, found), self.score_of(f"{name}-twin", found)) for name in asked]
         return found, [(one, twin) for one, twin in both if one is not None and twin is not None], len(asked)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the AUC of rows against their twins, its interval, and the mean difference of pairs; no p-value."""
+        """Return the AUC of rows against their twins, its interval, and the mean difference in a pair; no p-value."""
         found, pairs, asked = self.scored(trials)
         signed = [(self.toward * one, self.toward * twin) for one, twin in pairs]
         ranked = paired([one for one, _ in signed], [twin for _, twin in signed]) if pairs else None
@@ -106,12 +106,12 @@ class PairedScore(LikelihoodTest):
         )
 
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
-        """Return a further part of the sentence about the pairs, after a semicolon."""
+        """Return a further part of the sentence, which follows a semicolon."""
         return ""
 
 
 def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...]]]:
-    """Return at most 100 rows by their places, each with its twin's cells. Raises `Skip` without a twin."""
+    """Return at most 100 rows by their places, each with the cells of its twin. Raises `Skip` if there is no twin."""
     known, twins = known_rows(table), twin_rows(table, SALT)
     pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
     return rng.sample(pairs, min(SCORED_ROWS, len(pairs)))

@@ -16,33 +16,33 @@ STATISTIC = "bits a character"
 
 @dataclass(frozen=True)
 class Perplexity(PairedScore):
-    """The model is asked nothing: the log-probabilities that it gives to rows are compared with those of made-up rows.
+    """The model is asked nothing: the log-probabilities of rows are compared with those of made-up rows.
 
-    Measures: how likely the values of the table's rows are to the model, in bits a character, next to values of the
-    same features that make no row of the table. A score without a verdict.
+    Measures: how likely the values of the table's rows are to the model, in bits a character, compared with values of
+    the same features that are no row of the table. A score without a verdict.
 
-    Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each one the row
-    of a shuffled twin that stands in its place: the values of every feature are reassigned at random within the classes
-    of the target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
+    Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each row the one
+    in its place in a shuffled twin: the values of every feature are reassigned at random within the classes of the
+    target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
 
-    Null: none. Only the bits of the characters of values count, not those of the features' names and of the text
-    between; a token that lies partly in a value counts with that share of its bits and of its characters. The first
-    token is left out, since many servers do not score it. The evidence states the mean over the rows, that over the
-    twin's rows, and the mean difference of a pair with a 95% interval (Student's t). The score is the share of rows
-    that take fewer bits than their twin: a half if nothing distinguishes them.
+    Null: none. Only characters of values count, not the features' names and the text between values. If part of a token
+    belongs to a value, that share of its bits and characters counts. The first token is left out, since many servers do
+    not score it. The evidence states the mean over the rows, that over the twin's rows, and the mean difference of a
+    pair with a 95% interval (Student's t). The score is the share of rows that need fewer bits than their twin: 0.5 if
+    nothing distinguishes them.
 
     Published rule: none. The source compares mean perplexities without a threshold.
 
-    Needs: log-probabilities of given text, which models on this machine, the controls and some servers give; a table
+    Needs: log-probabilities of given text, which models on this machine, the controls and some servers report; a table
     that has a twin, so not one that lists all combinations of its features' values.
 
     Cannot show: that rows were seen. Real rows are likelier than shuffled ones to any model that knows how the features
-    are related in the world; and a text that is likely to one model is not to another, so compare a table with its twin
-    and not one model's bits with another's.
+    are related in the world; and a text that is likely to one model may be unlikely to another. So compare a table with
+    its twin, and not one model's bits with another's.
 
     Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which compares
-    the perplexity of a benchmark with those of texts that were surely seen and surely not. The twin in their place is
-    ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    the perplexity of a benchmark with that of texts that were certainly seen, and of texts that were certainly not
+    seen. The twin that replaces them is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
     """
@@ -52,7 +52,7 @@ class Perplexity(PairedScore):
     unit: ClassVar[str] = STATISTIC
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the bits a character of the values."""
+        """Return the bits for a character of the row's values."""
         return -sum(one.log_probability for one in tokens) / log(2) / sum(one.characters for one in tokens)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:

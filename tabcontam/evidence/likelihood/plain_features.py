@@ -1,4 +1,4 @@
-"""Features of rows that can be seen without having read them: how a row looks among the others."""
+"""Features of rows that a predictor can see without having read them: how a row differs from other rows."""
 
 import zlib
 from collections import Counter
@@ -15,11 +15,10 @@ Rows = Sequence[Sequence[Cell]]
 
 
 def typical(rows: Rows, texts: Sequence[str]) -> Floats:
-    """Return how usual each row is among these, a line for each row.
+    """Return how usual each row is among these rows: one line of numbers a row.
 
-    The columns are its text's length, the bytes that it is packed into, how often its cells occur in other rows, and
-    how far its numbers lie from the middle. All are independent of the order of the rows, and of which of them are
-    called published.
+    The columns are the length of its text, its packed size in bytes, how often its cells occur in other rows, and how
+    far its numbers are from the middle. They do not depend on the order of the rows, or on which rows are published.
     """
     columns = list(zip(*rows, strict=True))
     lengths = [len(text) for text in texts]
@@ -33,7 +32,7 @@ def typical(rows: Rows, texts: Sequence[str]) -> Floats:
 def all_features(rows: Rows, texts: Sequence[str]) -> Floats:
     """Return the features of `typical`, and for each column the rank, length and frequency of its cells.
 
-    Further features are whether a cell is missing, and which of the most frequent values it is.
+    Further features are if a cell is missing, and if it is each of the most frequent values.
     """
     found = [typical(rows, texts)]
     for cells in zip(*rows, strict=True):
@@ -53,7 +52,7 @@ def _common(cells: Sequence[Cell]) -> Floats:
 
 
 def _ranks(cells: Sequence[Cell]) -> Floats:
-    """Return the rank of each cell among all, from -1 to 1: numbers by their size, others as texts are sorted."""
+    """Return the rank of each cell among all, from -1 to 1: numbers by size, other cells in alphabetical order."""
     from scipy.stats import rankdata
 
     numeric = sum(cell is not None and is_number(cell) for cell in cells) * 2 > len(cells)

@@ -44,22 +44,22 @@ class Planted(LikelihoodTest):
     """The digits that the table's owner drew are compared with those that could as well have been drawn.
 
     Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
-    to the model than the others that could as well have been drawn. A row test: no model can know these digits that has
-    not read the published file.
+    to the model than the digits that could have been drawn as well. A row test: only a model that has read the
+    published file can know the drawn digits.
 
-    Queries: the model is asked nothing; there is one query for each planted cell that the owner's key reveals
-    (`--key`): its row, in the words of the serializer and with nothing before it, with each of the texts that the cell
-    could have got. Every other cell of the row is as it was published, and no other cell of a row is planted. A model
-    that reports no log-probabilities is asked for each of these cells in words, given all other cells of its row and no
-    other row.
+    Queries: one for each planted cell, which the owner's key (`--key`) reveals; the model is asked nothing. A query has
+    the cell's row, in the words of the serializer and with nothing before it, once with each text that could have been
+    drawn for the cell. All other cells of the row are as published, and only one cell of a row is planted. A model that
+    reports no log-probabilities is asked for each planted cell in words, given all other cells of its row and no other
+    row.
 
-    Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn one
-    is uniform for every model that has not read it, whatever else a model knows, computes or prefers: no baseline is
-    needed. The order of texts that are equally likely to the model is fixed by a draw that does not know which is the
-    own one. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is
-    right with the chance of one in as many as the cell could have got, if it is one of these; any other answer, and
-    none, is wrong for sure. So the p-value of the right answers is exact as well, and the evidence names which of the
-    two it is. It does not have to stand without any one column, since no fact from elsewhere explains it.
+    Null: the owner drew each text of a cell with the same chance, and all cells independently. So the rank of the drawn
+    text is uniform for every model that has not read it, whatever else the model knows, computes or prefers: no
+    baseline is needed. Texts that are equally likely to the model have a random order that does not depend on which was
+    drawn. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words is right with the
+    chance 1/n, if it is one of the n texts that could have been drawn; any other answer is wrong. So the p-value of the
+    right answers is exact, too; the evidence reports which of the two it is. The verdict needs no second column, since
+    no fact from elsewhere explains the drawn digits.
 
     Published rule: none.
 
@@ -67,15 +67,15 @@ class Planted(LikelihoodTest):
     `--key` it is not asked.
 
     Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not
-    detected, nor is a model that has forgotten the digits and remembers the rest of the row.
+    detected, and neither is a model that remembers the row without its last digits.
 
-    Source: the rank of a random canary among its alternatives is that of the exposure of Carlini et al. 2019 ("The
-    Secret Sharer", section 4), and one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
+    Source: the rank of a random canary among its alternatives is the one in the exposure of Carlini et al. 2019 ("The
+    Secret Sharer", section 4). It is one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
     Cannot Prove that a Model Was Trained On Your Data", section 5) call sound. To draw a table's last digits is ours;
     the tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
 
     Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
-    likeliest of the eleven to a model that has read the file, and to any other in one of eleven cells.
+    likeliest of the eleven to a model that has read the file, and to any other model in one of eleven cells.
     """
 
     id: ClassVar[str] = "planted"
@@ -83,29 +83,29 @@ class Planted(LikelihoodTest):
     only_with: ClassVar[RequiredInput] = RequiredInput.KEY
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """Return the test that asks for the planted cells, each once."""
+        """Return the test that asks once for each planted cell in words."""
         return PlantedInWords()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each planted cell of a row that the model may not know. Raises `Skip` if there is none."""
+        """Return a query for each planted cell whose row the model may not know. Raises `Skip` if there is none."""
         if not table.drawn_cells:
             raise Skip("no key of this table was given")
         known = _may_be_known(table)
         asked = [cell for cell in table.drawn_cells if cell not in known]
         if not asked:
             raise Skip("the model may know all planted rows")
-        order = rng.sample(asked, len(asked))  # `--queries` takes the first of them
+        order = rng.sample(asked, len(asked))  # `--queries` asks the first of them
         return [_query(f"{self.id}-{cell.row}", table, serializer, cell) for cell in order]
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why not even the likeliest digits in every cell would be enough, or None if they would be."""
+        """Return why the test could detect nothing even with the best ranks in all cells, or None if it could."""
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
         if best <= level:
             return None
         return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rank of the drawn digits, a hit if they are the likeliest; or the cell that an answer gives."""
+        """Return the rank of the drawn digits (a hit if they are the likeliest), or the cell in an answer in words."""
         if isinstance(reply, Reply):
             return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
@@ -116,7 +116,7 @@ class Planted(LikelihoodTest):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the ranks, and its value if each rank is as likely as any other."""
+        """Return the sum of the ranks, and its p-value if all ranks are equally likely."""
         if any(isinstance(trial.reply, Reply) for trial in trials):
             return _weighed_answers(trials, level)
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
@@ -149,15 +149,15 @@ class Planted(LikelihoodTest):
 
 @dataclass(frozen=True)
 class PlantedInWords(Planted):
-    """Planted digits for a model without log-probabilities: it is asked for the cells."""
+    """Planted digits for a model without log-probabilities, which is asked for the cells in words."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the cells' queries, asked in words.
+        """Return the queries that ask for the cells in words.
 
-        No other row is shown: its drawn digits would make two answers dependent.
+        They show no other row: its drawn digits would make two answers dependent.
         """
         return [
             replace(
@@ -171,7 +171,7 @@ class PlantedInWords(Planted):
 
 
 def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
-    """Return how many answers are right, and how many would be if the owner drew again and the answers stayed."""
+    """Return how many answers are right, and how many would be if the same answers met a new draw of the digits."""
     trials = [trial for trial in trials if isinstance(trial.reply, Reply)]
     chances = [_chance(trial) for trial in trials]
     drawn_from = [len(trial.query.chance[trial.query.asked[0]].values) for trial in trials]
@@ -198,7 +198,7 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
 
 
 def _chance(trial: Trial) -> float:
-    """Return the chance that an answer is right if the owner draws the cell again: 0 if it cannot be drawn."""
+    """Return the chance that an answer is right if the owner draws the cell again: 0 if it can never be drawn."""
     (column,) = trial.query.asked
     parsed = trial.reading.parsed if trial.reading and trial.readable else None
     answer = parsed.get(column) if isinstance(parsed, Mapping) else None
@@ -210,9 +210,9 @@ def _chance(trial: Trial) -> float:
 
 @dataclass(frozen=True)
 class _PlantedRank:
-    """The rank of the drawn digits among `total` alternatives, 1 for the likeliest.
+    """The rank of the drawn digits among `total` alternatives; 1 is the likeliest.
 
-    `bits` are those by which the model's chance of them, among the alternatives, is above an even one.
+    `bits` are log2 of the model's probability of the drawn digits among the alternatives, relative to 1 / `total`.
     """
 
     rank: int
@@ -221,9 +221,9 @@ class _PlantedRank:
 
 
 def _may_be_known(table: Table) -> set[PlantedCell]:
-    """Return the planted cells whose row a known file has with any of the alternatives.
+    """Return the planted cells whose row is in a known file with one of the alternatives.
 
-    The file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
+    Such a file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
     """
     every, rows = [], []
     for cell in table.drawn_cells:
@@ -251,7 +251,7 @@ def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -
 
 
 def _ranked(query: Query, reply: object) -> _PlantedRank | None:
-    """Return the rank of the drawn digits, or None if some alternative has no likelihood."""
+    """Return the rank of the drawn digits, or None if the likelihood of an alternative is missing."""
     (column,), (own,) = query.asked, query.expected
     alternatives = list(query.chance[column].values)
     values = getattr(reply, "values", ())
@@ -259,7 +259,7 @@ def _ranked(query: Query, reply: object) -> _PlantedRank | None:
         return None
     if len(values) != len(alternatives) or any(value != value for value in values):
         return None
-    # Equal values are put in an order that depends on the alternatives alone, not on which of them was drawn.
+    # Equal values have an order that depends on the alternatives, and not on which of them was drawn.
     first = list(range(len(values)))
     Random(f"{query.id} {alternatives}").shuffle(first)
     place = alternatives.index(own)

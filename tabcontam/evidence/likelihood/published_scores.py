@@ -20,14 +20,14 @@ class Loss(PairedScore):
     verdict.
 
     Queries: those of `perplexity`: 100 random rows, each alone in the words of the serializer, and for each the row of
-    a shuffled twin. Models are asked once for both tests and all others that score the same texts.
+    a shuffled twin. Each text is scored once for all tests that use it.
 
-    Null: none. The tokens that hold a character of a value count, those of names of features and of the text between do
-    not; the first token of a text is left out, since many servers do not score it. The score is the AUC: how often a
-    row of the table has the smaller loss of a row and a twin's row, a half if nothing distinguishes them. Its 95%
-    interval is that of DeLong for pairs; the mean difference of a pair has Student's.
+    Null: none. Only tokens with characters of values count, not the names of features and the text between values; the
+    first token of a text is left out, since many servers do not score it. The score is the AUC: how often a row of the
+    table has a smaller loss than a twin's row, 0.5 if nothing distinguishes them. Its 95% interval is DeLong's for
+    pairs; that of the mean difference in a pair is Student's.
 
-    Published rule: none. The source has a threshold only if labelled members and others are at hand.
+    Published rule: none. The source sets a threshold only with labelled members and non-members.
 
     Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
@@ -56,18 +56,18 @@ class Zlib(PairedScore):
     Measures: the mean negative log-probability of the tokens of a row's values divided by the bytes that zlib packs the
     row into. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them.
+    Queries: those of `perplexity` and `loss`; each text is scored once for all these tests.
 
-    Null: none. The tokens are those of `loss`; the text that is packed is the row as it was scored. The score is the
-    AUC of rows against a shuffled twin's, as in `loss`. A twin's rows have nearly the same bytes, so that the length of
-    a row, which drives the published score if rows are of different lengths, matters little here.
+    Null: none. The same tokens count as in `loss`; the packed text is the row as it was scored. The score is the AUC of
+    rows against a shuffled twin's, as in `loss`. A twin's rows have nearly the same packed sizes. So the length of a
+    row, which dominates the published score if lengths differ, matters little here.
 
     Published rule: none.
 
     Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does.
+    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
 
     Source: Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2 (zlib entropy). The
     twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
@@ -81,7 +81,7 @@ class Zlib(PairedScore):
     unit: ClassVar[str] = "millinats a token and byte"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the loss divided by the bytes of the packed row."""
+        """Return the loss divided by the packed size of the row in bytes."""
         packed = len(zlib.compress(row.encode("utf-8", "backslashreplace")))
         return -1000 * fmean(one.token.log_probability for one in tokens) / packed
 
@@ -93,23 +93,24 @@ class MinK(PairedScore):
     Measures: the mean negative log-probability of the least likely 20 % of the tokens of a row's values, in nats a
     token. A score without a verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them.
+    Queries: those of `perplexity` and `loss`; each text is scored once for all these tests.
 
-    Null: none. The tokens are those of `loss`; of T tokens the floor of 0.2 T is taken, and one if that is none. The
+    Null: none. The same tokens count as in `loss`. Of T tokens, the floor of 0.2 T is averaged, and at least one. The
     score is the AUC of rows against a shuffled twin's, as in `loss`.
 
-    Published rule: none; the source reads a threshold off labelled texts. Its share of 20 % is used as it is, not
-    chosen by the data.
+    Published rule: none; the source finds a threshold on labelled texts. Its share of 20 % is used unchanged, and not
+    chosen on the data.
 
     Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does.
+    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
 
     Source: Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 3 (Min-K% Prob). The twin
     is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: of ten tokens of values in `The age is 39, ...` the two least likely take 6.1 and 4.9 nats: 5.5.
+    Example: of ten tokens of values in `The age is 39, ...` the two least likely have 6.1 and 4.9 nats: the score is
+    5.5.
     """
 
     id: ClassVar[str] = "min_k"
@@ -117,7 +118,7 @@ class MinK(PairedScore):
     unit: ClassVar[str] = "nats a token in the least likely fifth"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the mean over the least likely fifth."""
+        """Return the mean negative log-probability of the least likely fifth of the tokens."""
         return -fmean(_least([one.token.log_probability for one in tokens]))
 
 
@@ -155,14 +156,14 @@ class MinKPlusPlus(PairedScore):
     unit: ClassVar[str] = "deviations below the mean in the lowest fifth"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
-        """Return the mean over the lowest fifth, or None if a model does not report the distribution."""
+        """Return the mean over the lowest fifth of the tokens, or None if a model does not report the distribution."""
         below = [_above_mean(one) for one in tokens]
         known = [one for one in below if one is not None]
         return -fmean(_least(known)) if len(known) == len(tokens) else None
 
 
 def _above_mean(one: ValueToken) -> float | None:
-    """Return how many deviations a log-probability lies above the mean, or None if these are not reported."""
+    """Return how many deviations a log-probability is above the mean, or None if mean or deviation is not reported."""
     token = one.token
     if token.mean is None or token.deviation is None:
         return None
@@ -170,5 +171,5 @@ def _above_mean(one: ValueToken) -> float | None:
 
 
 def _least(values: Sequence[float]) -> list[float]:
-    """Return the least fifth, rounded down; at least one."""
+    """Return the smallest fifth of the values; their number is rounded down, but at least one."""
     return sorted(values)[: max(1, int(len(values) * LEAST_LIKELY_SHARE))]

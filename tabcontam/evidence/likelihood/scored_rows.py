@@ -1,4 +1,4 @@
-"""Rows that are scored: their tests, the query that shows one to a model, the tokens of its values, and its number."""
+"""The base of tests in which rows are scored: a row's query, the tokens of its values, and its number."""
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
@@ -11,7 +11,7 @@ from tabcontam.tables.table import Cell, Table
 
 
 class LikelihoodTest(Test):
-    """A test that has rows of a table scored."""
+    """A test in which a model scores rows of a table."""
 
     family: ClassVar[Family] = Family.LIKELIHOOD
     kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
@@ -20,7 +20,7 @@ class LikelihoodTest(Test):
 
 
 class ValueToken(NamedTuple):
-    """A token that holds `characters` of values, and the place in the row where it starts."""
+    """A token with `characters` characters of values, and the `place` in the row where it starts."""
 
     token: Token
     start: int
@@ -28,14 +28,14 @@ class ValueToken(NamedTuple):
 
     @property
     def log_probability(self) -> float:
-        """The share of the token's log-probability that goes with its characters of values, in nats."""
+        """The part of the token's log-probability for its characters of values, in nats."""
         return self.token.log_probability * self.characters / len(self.token.text)
 
 
 def whole(tokens: Sequence[Token]) -> list[Token]:
-    """Return the tokens that have characters; one without, such as part of a split letter, joins the one before.
+    """Return the tokens with characters; a token without any (part of a split letter) joins the token before it.
 
-    The mean of the log-probability of both is the sum of their means, its variance that of their variances.
+    The mean of the joint log-probability is the sum of both means, and its variance the sum of both variances.
     """
     found: list[Token] = []
     for token in tokens:
@@ -62,8 +62,8 @@ def select_value_tokens(
 ) -> list[ValueToken] | None:
     """Return the tokens of a row that hold characters of its values, except those of the first `left` features.
 
-    `above` is the text before the row, whose tokens count for nothing. The first token of the text is left out, since
-    many servers do not score it. Return None if another text was scored, or if a log-probability is no finite number.
+    `above` is the text before the row; its tokens are left out. The first token of the text is left out, since many
+    servers do not score it. Return None if another text was scored, or if a log-probability is not finite.
     """
     row = serializer.row(columns, cells)
     if scores.state is not ReplyState.OK or scores.text != above + row:
@@ -92,7 +92,7 @@ def query(
     decoy_of: str = "",
     above: str = "",
 ) -> Query:
-    """Return the query that has a row scored, after the text `above`."""
+    """Return the query that has a row scored after the text `above`."""
 
     def write() -> Passage:
         return Passage(above + serializer.row(table.columns, cells))
@@ -101,17 +101,17 @@ def query(
 
 
 def reading(number: float | None, unit: str) -> Reading:
-    """Return the reading of a row's number with its unit; unreadable if there is none."""
+    """Return the reading of a row's number in this unit; unreadable if `number` is None."""
     parsed = None if number is None else f"{number:.6f} {unit}"
     return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
 
 
 def number_read(trial: Trial, unit: str) -> float | None:
-    """Return the number in this unit that was read of a row, if any."""
+    """Return the number that was read for a row, or None if there is none."""
     parsed = trial.reading.parsed if trial.reading else None
     return float(parsed.removesuffix(unit)) if isinstance(parsed, str) else None
 
 
 def format_interval(interval: tuple[float, float] | None) -> str:
-    """Return an interval as it follows its number in a sentence, or "" if there is none."""
+    """Return an interval as text that follows a number in a sentence, or "" if there is none."""
     return f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""

@@ -66,44 +66,41 @@ class SurrogateRank(LikelihoodTest):
     Measures: whether the row's own cell is likelier to the model than other values that could stand there. A row test:
     it can show that rows were seen, also if the model remembers them too faintly to write them down.
 
-    Queries: one for each row, at most 900, that no other row equals in all other features. In it one cell is hidden, of
-    the four features that are hardest to predict (numbers, and texts most of which several rows have) in turn; a cell
-    shows nothing if more than nine in ten, draws and own together, are one value, and the next feature takes its place.
-    The baseline draws 99 surrogates of the cell, and the row is scored up to the third cell after it, once with the own
-    cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. The text
-    before the cell is the same for all; the text after it shows which models know how the row goes on. A column that
-    repeats the hidden one in other values is hidden and replaced together with it. A model that reports no
-    log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of at
-    most 60 rows, given all other cells of the row and no other row, and a cell is likelier the more of its answers read
-    as this cell. Only features are asked of which no cell is longer than 12 characters, since longer text is hardly
-    ever repeated; a row half of whose samples cannot be read is not weighed.
+    Queries: one for each row, at most 900, that no other row equals in all other features. In each row one cell is
+    replaced; the four features that are hardest to predict (numbers, and texts most of which recur) take turns. If more
+    than nine in ten of the draws and the own cell are one value, the next feature is used. The baseline draws 99
+    surrogates of the cell. The row is scored up to the third cell after it, once with the own cell and once with each
+    surrogate, in the words of the serializer and with nothing before it. The text before the cell is the same for all;
+    the text after it helps a model that knows how the row continues. A column that repeats the replaced one in other
+    values is replaced together with it. A model that reports no log-probabilities is asked in words with `--samples N`:
+    N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row and no other row.
+    A cell is likelier if more of the answers equal it. Only features without cells of more than 12 characters are
+    asked, since longer text is hardly ever repeated. A row is left out if more than half of its samples cannot be read.
 
-    Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
-    chance; among equal ones it is drawn. All cells of a column are reassigned to its rows at random, each to a row
-    whose other cells make it likely by what the baseline learned from other rows, a number also by how near it is to
-    the baseline's prediction. So a model that knows every value of the column, for example from a shuffled copy or a
-    page, but not its row, has no advantage; and the assignment is so sure of itself that a model with just its
-    knowledge would find the own cells in the less likely half. The p-value is the exact tail of the sum of all ranks;
-    the recalled bits measure how rare such good places are. The cells of the 19 rows that are most like each row are
-    scored as well: if the own cell is not likelier than half of these, the p-value is 1, whatever the ranks among the
-    draws are.
+    Null: the own cell and the surrogates come from the same distribution, so that the own cell's rank is each of 1 to
+    100 with the same chance; ties are broken at random. For the draws, all cells of a column are reassigned to its rows
+    at random, each to a row whose other cells make it likely. The baseline learned this from other rows; a number is
+    also likelier near the baseline's prediction. So a model that knows every value of the column, for example from a
+    shuffled copy or a page, but not its row, has no advantage. A model with just the baseline's knowledge would even
+    rank the own cells in the less likely half. The p-value is the exact tail of the sum of all ranks; the recalled bits
+    measure how rare such good ranks are. The cells of the 19 most similar rows are scored as well. If the own cells are
+    not likelier than half of these, the p-value is 1, whatever the ranks among the draws are.
 
-    Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
-    p-value.
+    Published rule: none. Several published scores use the rank among alternatives, but state no p-value.
 
     Needs: log-probabilities of given text, or `--samples N` and a model that draws its answers; a table of 20 rows or
     more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if a model that is
     loaded on this machine scores text.
 
-    Cannot show: memory of values that follow from the others by knowledge of the world that the model has and the
-    baseline has not: a model that knows more than the baseline is detected too. So a finding has to stand without any
-    one column, ten times as clearly as one of another test: the p-value without a column is multiplied by ten. A key
-    that a few rows share, such as the ticket of a family, is one column with the cells that it determines. A model that
-    has read other rows of the same file may be detected all the same: `--known` names such rows.
+    Cannot show: memory of values that a model can predict from the other cells better than the baseline, by knowledge
+    of the world: such a model is detected, too. So the p-value has to be small without any one column, and here the
+    p-value without a column is multiplied by ten. A key that a few rows share, such as the ticket of a family, counts
+    as one column with the cells that it determines. A model that has read other rows of the same file may also be
+    detected: `--known` names such rows.
 
-    Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
-    Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
-    tests of Ronval et al. 2024, section 3.1, read answers alone.
+    Source: ours. The rank of a text among alternatives is the one in the exposure of a canary (Carlini et al. 2019,
+    "The Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989).
+    The tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: in `The age is 39, The workclass is State-gov, ...` the age is replaced; 39 is the 4th likeliest of 100.
     """
@@ -112,7 +109,7 @@ class SurrogateRank(LikelihoodTest):
     on_request: ClassVar[bool] = True
 
     def in_words(self, samples: int | None) -> "Test | None":
-        """Return the test that asks for short cells `samples` times, or None if the user did not set how often."""
+        """Return the test that asks for short cells `samples` times, or None if `samples` is None."""
         return SampledRank(samples) if samples else None
 
     def too_small(self, rows: int) -> str | None:
@@ -122,7 +119,7 @@ class SurrogateRank(LikelihoodTest):
         return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row whose cell can be drawn. Raises `Skip` if there are fewer than twenty."""
+        """Return a query for each row with a cell that can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         return self._about(asked, "a cell that others could hold as well", len(asked), table, serializer, rng)
 
@@ -135,15 +132,15 @@ class SurrogateRank(LikelihoodTest):
         serializer: Serializer,
         rng: Random,
     ) -> list[Query]:
-        """Return the queries of at most this many rows, in a random order. Raises `Skip` if few rows have `what`."""
+        """Return the queries about at most `most` rows, in random order. Raises `Skip` if too few rows have `what`."""
         if len(asked) < LEAST_DRAWABLE_ROWS:
             raise Skip(f"{len(asked)} rows have {what}; the test needs {LEAST_DRAWABLE_ROWS}")
         lies = entity_names(reduce_table(table).table, {feature for feature, _ in asked.values()}, keys=True)
-        rows = enumerate(rng.sample(list(asked), min(most, len(asked))))  # a limit on queries leaves any of them out
+        rows = enumerate(rng.sample(list(asked), min(most, len(asked))))  # a limit on queries leaves out random rows
         return [_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in rows]
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rank of the row's own cell, or for a sample the cell; unreadable if a text has no likelihood."""
+        """Return the rank of the row's own cell or, for a sample, the cell; unreadable if a likelihood is missing."""
         if isinstance(reply, Reply):
             return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
@@ -154,7 +151,7 @@ class SurrogateRank(LikelihoodTest):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the ranks, and its value if each rank is as likely as any other."""
+        """Return the sum of the ranks, and its p-value if all ranks are equally likely."""
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
         most = max(map(len, sampled.values()), default=0)
@@ -203,7 +200,7 @@ class SurrogateRank(LikelihoodTest):
 
 @dataclass(frozen=True)
 class SampledRank(SurrogateRank):
-    """Surrogate rank for a model without log-probabilities: `samples` answers at a temperature are counted."""
+    """Surrogate rank for a model without log-probabilities, which answers each query `samples` times."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
     answering: ClassVar[AnswerKind] = CellAnswers()
@@ -212,7 +209,7 @@ class SampledRank(SurrogateRank):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return `samples` samples for each of at most 60 rows.
 
-        Raises `Skip` if fewer than twenty have a short cell.
+        Raises `Skip` if fewer than twenty rows have a short cell.
         """
         longest = {name: max(len(cell or "") for cell in table.column(name)) for name in table.columns}
         drawn_for = cached_fact(table, "surrogates", lambda: _surrogates(table))
@@ -227,35 +224,35 @@ class SampledRank(SurrogateRank):
 
 @dataclass(frozen=True)
 class _OwnCellRank:
-    """The rank of a row's own cell among `total` cells, 1 for the likeliest, and its place among near rows' cells."""
+    """The rank of a row's own cell among `total` cells (1 is the likeliest), and its place among similar rows'."""
 
     rank: int
     total: int
-    near: float | None  # 0 if it is likelier than all of them, 1 if all are likelier
+    near: float | None  # 0 if the own cell is likelier than all of them, 1 if all of them are likelier
     lies_in: str
 
     @property
     def place(self) -> float:
-        """The share of the way from the likeliest to the least likely."""
+        """The rank as a share of all ranks: near 0 for the likeliest cell, near 1 for the least likely."""
         return (self.rank - 0.5) / self.total
 
     @property
     def bits(self) -> float:
-        """The rarity in bits of so good a place, beyond the average of any place."""
+        """The rarity of the rank in bits, minus the average rarity of a random rank."""
         return -log2(self.place) - 1 / log(2)
 
 
 def _open(table: Table, row: int, feature: str, drawn_for: CellDraws) -> bool:
-    """Return whether the own cell and the draws differ often enough for a rank to be informative.
+    """Return whether the own cell and the draws differ often enough for an informative rank.
 
-    The answer is about all of them together, whichever is the own one, so that each rank stays equally likely.
+    The rule depends on all these cells together and not on which is the own one, so that all ranks stay equally likely.
     """
     times = Counter(drawn_for.times) + Counter([str(table.rows[row][table.columns.index(feature)])])
     return max(times.values()) <= MOST_EQUAL_DRAWS * times.total()
 
 
 def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
-    """Return for each asked row the hidden feature and its draws; every feature is hidden in about as many rows."""
+    """Return for each asked row its replaced feature and the draws; each feature is replaced in about as many rows."""
     table, known = reduce_table(table).table, known_rows(table)
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
@@ -278,7 +275,7 @@ def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
 def _query(
     name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: CellDraws, lies: Mapping[str, str]
 ) -> Query:
-    """Return the query of one row: its own cell, each surrogate as often as it was drawn, then the near cells."""
+    """Return the query about one row: its own cell, each surrogate as often as drawn, then similar rows' cells."""
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + SCORED_CELLS_AFTER + 1], table.rows[row][: place + SCORED_CELLS_AFTER + 1]
     own, repeating = cells[place] or "", reduce_table(table).left_out.get(feature)
@@ -297,7 +294,7 @@ def _query(
 
 
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
-    """Return the query of a row as it is asked in words. All possible cells determine the kind of value to read."""
+    """Return the query about a row in words. Its chances list all cells, which show the reader the kind of value."""
     (feature,), table = query.asked, reduce_table(table).table
     times = Counter((str(query.expected[0]), *query.not_expected[:RANKED_SURROGATES]))
     values = {value: count / (RANKED_SURROGATES + 1) for value, count in sorted(times.items())}
@@ -310,7 +307,7 @@ def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
 
 
 def _sampled(trials: Sequence[Trial], most: int) -> _OwnCellRank | None:
-    """Return the rank of a row's own cell by its samples, or None if too few of `most` samples could be read."""
+    """Return the rank of a row's own cell by its samples, or None if too few of `most` samples can be read."""
     query, read = trials[0].query, [trial for trial in trials if trial.readable]
     if len(read) < LEAST_READ_SAMPLES * most:
         return None
@@ -324,7 +321,7 @@ def _sampled(trials: Sequence[Trial], most: int) -> _OwnCellRank | None:
 
 
 def _ranked(query: Query, reply: object) -> _OwnCellRank | None:
-    """Return the rank of the row's own cell, or None if some text has no likelihood."""
+    """Return the rank of the row's own cell, or None if the likelihood of a text is missing."""
     values = reply.values if isinstance(reply, Likelihoods) and reply.state is ReplyState.OK else ()
     if len(values) != 1 + len(query.not_expected):
         return None
@@ -332,7 +329,10 @@ def _ranked(query: Query, reply: object) -> _OwnCellRank | None:
 
 
 def _rank(query: Query, values: Sequence[float]) -> _OwnCellRank:
-    """Return the rank of a row's own cell, whose value is the first; those of surrogates and near rows follow."""
+    """Return the rank of a row's own cell.
+
+    `values` has the own cell first, then the surrogates, then similar rows' cells.
+    """
     (feature,), (own,) = query.asked, query.expected
     first, among, near = values[0], values[1 : RANKED_SURROGATES + 1], values[RANKED_SURROGATES + 1 :]
     rank = 1 + sum(value > first for value in among)

@@ -1,7 +1,8 @@
-"""Signs that distinguish the order of rows from the reverse without memory, such as columns that rise or fall.
+"""Signs that distinguish the order of rows from its reverse without memory, such as columns that rise or fall.
 
-A reader of rows one after the other needs no memory to find such an order the likelier one. So it is looked for column
-by column: a column that shows the direction has to be held still. Readers without memory then judge what is left.
+A model that reads rows one after the other needs no memory to find such an order likelier. So each column is searched
+for signs, and the cells of a column with a sign stay in place. Predictors without memory are tested on the remaining
+order.
 """
 
 import zlib
@@ -21,12 +22,12 @@ LAGS = {1: "neighbours", 2: "every second row", 3: "every third row", 4: "every 
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Orders = NDArray[np.int64]  # rows, by order, shard and place
+Orders = NDArray[np.int64]  # row numbers; the axes are the order, the shard and the place in it
 
 
 @dataclass(frozen=True)
 class OrderDirection:
-    """The `p_value` with which a column's file order stands out among others, and the `sign` by which it does."""
+    """The direction of a column's file order: its `p_value` among other orders, and the `sign` that shows it best."""
 
     column: str
     p_value: float
@@ -35,9 +36,9 @@ class OrderDirection:
 
 @dataclass(frozen=True, eq=False)
 class ColumnCells:
-    """The cells of a column, or one word of each: equal cells share a code, and a larger cell has a larger rank.
+    """The cells of a column, or one word of each cell: equal cells have equal codes, and larger cells larger ranks.
 
-    `values` are codes that equal cells of other columns share too. `column` is the table's column that holds the cells.
+    Equal cells of different columns have equal `values`. `column` is the table's column from which the cells come.
     """
 
     column: str
@@ -52,9 +53,9 @@ class ColumnCells:
 
 
 def read_cells(table: Table, names: Sequence[str]) -> list[ColumnCells]:
-    """Return the columns of a table that vary, and single words of those that hold many texts.
+    """Return the columns of a table with different cells, and single words of columns with many texts.
 
-    Ranks go by size or, for texts, by the last number in them or by the alphabet; missing cells come first.
+    Ranks follow size or, for texts, the last number in the text, or the alphabet; missing cells come first.
     """
     found: list[ColumnCells] = []
     known: dict[str, int] = {}
@@ -69,18 +70,19 @@ def read_cells(table: Table, names: Sequence[str]) -> list[ColumnCells]:
 
 
 def _ranks(size: Floats) -> Floats:
-    """Return ranks from 0 to 1; equal sizes share their mean."""
+    """Return ranks from 0 to 1; equal sizes have their mean rank."""
     _, inverse, counts = np.unique(size, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray(((ends - (counts + 1) / 2) / max(1, len(size) - 1))[inverse], dtype=np.float64)
 
 
 def standing_out(columns: Sequence[ColumnCells], orders: Orders, turned: Orders) -> list[OrderDirection]:
-    """Return how far the first order stands out for each column, and last for all columns together, named "".
+    """Return how much the first order differs from the others in each column and, as the last item, in all columns.
 
-    An order is scored by many signs, each less that of the `turned` order, in standard deviations of the difference
-    over all orders: neighbours that are alike are alike backwards, too. The largest score counts, in either direction,
-    and its p-value is the share of orders with one as large. So the p-value is exact whatever the signs.
+    Each order is scored by many signs. A score is the sign's number minus its number for the `turned` order, in
+    standard deviations over all orders; similar neighbours are neighbours in both. The largest absolute score counts,
+    and its p-value is the share of orders with a score as large. So the p-value is exact for any signs. The last item
+    has the column "".
     """
     found, together = [], np.zeros(len(orders))
     for one in columns:
@@ -99,7 +101,7 @@ def _standardised(values: Floats) -> Floats:
 
 
 def _signs(one: ColumnCells, columns: Sequence[ColumnCells], orders: Orders) -> Iterator[tuple[str, Floats]]:
-    """Yield each sign by which an order is scored in one column: its name, and a number for each order."""
+    """Yield each sign that scores orders in one column: its name, and a number for each order."""
     codes, ranks = one.codes[orders], one.ranks[orders]
     places = np.arange(orders.shape[2]) - (orders.shape[2] - 1) / 2
     yield "its values rise or fall", (ranks @ places).sum(axis=1)
@@ -123,7 +125,7 @@ def _signs(one: ColumnCells, columns: Sequence[ColumnCells], orders: Orders) -> 
 
 
 def _pairs(codes: Ints) -> Floats:
-    """Return how often the same value follows the same value: the squared counts of all pairs, summed."""
+    """Return for each order how regularly values follow each other: the sum of squared counts of all pairs."""
     many = int(codes.max()) + 1
     pairs = codes[:, :, :-1] * many + codes[:, :, 1:]
     flat = pairs.reshape(len(pairs), -1) + np.arange(len(pairs))[:, None] * many**2
@@ -136,9 +138,9 @@ def strongest(
     shards: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     text: Callable[[int], str],
 ) -> tuple[str, float]:
-    """Return the reader without memory to which the file's order stands out most, and its p-value, corrected for all.
+    """Return the predictor without memory that best recognizes the file's order, and its p-value, corrected for all.
 
-    A shard is its rows in the file's order and in the other order; `text` writes a row.
+    A shard is a pair: its rows in the file's order, and in the other order. `text` writes a row.
     """
     gains: dict[str, list[float]] = {}
     for orders in shards:
@@ -149,7 +151,7 @@ def strongest(
 
 
 def _scores(columns: Sequence[ColumnCells], places: Ints, text: Callable[[int], str]) -> dict[str, list[float]]:
-    """Return how likely each reader finds each order, in any unit."""
+    """Return each predictor's score of each order; a larger score means a likelier order."""
     alike, rising = np.zeros(len(places)), np.zeros(len(places))
     for one in columns:
         values, own = (one.codes if one.distinct <= MOST_PAIRED_VALUES else one.ranks)[places], one.ranks[places]

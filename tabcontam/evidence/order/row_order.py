@@ -41,57 +41,56 @@ from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-FEWEST, MOST = 4, 15  # rows of a shard, if they are short enough and the table has enough rows
-SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows of a table at least
+FEWEST, MOST = 4, 15  # rows of a shard, if rows are short enough and the table has enough of them
+SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows that a table needs
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
 STATISTIC = "shards of rows that are likelier in the file's order than backwards"
 
 
 @dataclass(frozen=True)
 class RowOrder(Test):
-    """The model is asked nothing: the log-probability of rows in the file's order is compared with that backwards.
+    """The model is asked nothing: the log-probability of rows in the file's order is compared with the reverse order.
 
     Measures: whether rows are likelier to the model in the order of the file than in the reverse order. Only a model
-    that has read the file can know which of the two is the file's. A model that knows which rows belong together, such
-    as players of one team by their names, finds them as likely after each other as before each other.
+    that has read the file can know which of the two is the file's. A model may know which rows belong together, such as
+    players of one team, but this does not tell it which row comes first.
 
-    Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer if they are long (some 600 tokens a shard)
-    or the file has fewer than 48; at most 50 shards are asked. Each is written a row a line in the words of the
-    serializer, in the file's order and backwards. Rows stay in place if they are sorted or their order has a visible
-    direction: only rows change places that share the values of the columns that show it. A column shows it if it
-    distinguishes the file's order from its reverse better than it does so for other orders of 15 rows at a time, at a
-    p-value of 0.05 divided by the number of columns, among 400 orders, in up to 2,000 rows: by values that rise or
-    fall, by neighbours up to four rows apart that are alike or unlike as far as rows may change places, by values that
-    follow each other, by cells that stand in the row before. This is repeated until no column shows it; nor may all
-    columns together, at 0.05. Then three readers without memory are asked as the model is: one prefers rows like those
-    before, one values that rise, one texts that zlib packs well; if one of them finds the file's order (p <= 0.05 for
-    all three), nothing is asked. Cells that merely number the rows stay where they are, whatever row comes there.
+    Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer if rows are long (some 600 tokens a shard)
+    or the file has fewer than 48 rows; at most 50 shards are asked. Each shard is written one row a line in the words
+    of the serializer, in the file's order and in reverse. If a column is sorted or shows a direction, only rows with
+    the same value of this column change places. A column shows a direction if it distinguishes the file's order from
+    its reverse better than 400 other orders of 15 rows at a time, in up to 2,000 rows, at a p-value of 0.05 divided by
+    the number of columns. The signs of a direction are values that rise or fall, similar or dissimilar rows up to four
+    places apart, values that follow each other, and cells that also stand in the row before. The search is repeated
+    until no column, and not all columns together at 0.05, show a direction. Then three predictors without memory score
+    the same texts: one prefers rows like the rows before, one rising values, one texts that zlib packs well. If one of
+    them recognizes the file's order (p <= 0.05, corrected for three), nothing is asked. Cells that only number the rows
+    stay in their place, whichever row moves there.
 
-    Null: rows that may change places could as well stand the other way round, so that each shard is likelier in the
-    file's order with a chance of one half, by as much as it is less likely otherwise. Then the p-value of Wilcoxon's
-    signed ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since shards differ in how
-    much they can lose.
+    Null: both orders of the rows that may change places are equally likely to be the file's. So the difference of
+    log-probabilities has either sign with a chance of one half in each shard. Then the p-value of Wilcoxon's signed
+    ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since the size of the differences
+    varies between shards.
 
-    Published rule: Student's t over the shards' differences to other orders, one-sided, here to the one that is asked;
-    the source reports p-values, and p <= 0.05 counts as a finding. Its p-value stands in the sentence as well. The
-    deviation is that of a sample and the tail is computed directly: as published, the deviation divides by the number
-    of shards, which calls 5.6 % of unread tables of 15 shards contaminated at 5 %, and the tail is one minus the
-    distribution, which is 0 for the smallest p-values. The rule stays an approximation, and decides nothing under the
-    calibrated rules.
+    Published rule: Student's t over the shards' differences to other orders, one-sided; here there is one other order.
+    The source reports p-values, and p <= 0.05 counts as contaminated; the sentence reports the p-value, too. Two
+    details differ from the source. Here the deviation is that of a sample; the source divides by the number of shards,
+    which calls 5.6 % of unread tables of 15 shards contaminated at 5 %. Here the tail is computed directly; the source
+    subtracts the distribution from one, which is 0 for the smallest p-values. The rule is an approximation, and decides
+    nothing under the calibrated rules.
 
     Needs: log-probabilities of given text; a table whose order is not determined by its values, so not one that is
     sorted by a key that no two rows share. The test is run if it is chosen, or if a model that is loaded here scores
     text.
 
     Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by
-    row. Nor does it show which rows were seen. An order that follows from something that the table does not hold and
-    that has a direction, such as the dates of visits or the numbers on shirts, can show in ways that are not looked
-    for.
+    row. Nor does it show which rows were seen. An order with a direction that the table does not contain, such as the
+    dates of visits or the numbers on shirts, may show in signs that the test does not search for.
 
     Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
-    Models", section 3 (orders as equally likely, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
-    Ranking Methods". tabcontam adds the reverse order and the columns that are held still. The tests of Ronval et al.
-    2024, section 3.1, read answers alone.
+    Models", section 3 (equally likely orders, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
+    Ranking Methods". The reverse order, and the columns that stay in place, are ours. The tests of
+    Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
     this order and of -366 backwards: they are likelier in the file's order, by 65 nats.
@@ -106,9 +105,9 @@ class RowOrder(Test):
     published = ShardedTRule("shards are likelier in the file's order than in others", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each shard, the file's order first. Raises `Skip` if the order shows nothing."""
+        """Return a query for each shard; the file's order comes first. Raises `Skip` if the order cannot be tested."""
         examined = shards_of(table, serializer, rng)
-        windows = _cut(table, not_known(table, range(len(table.rows))), MOST, rng)  # a few rows may hide an order
+        windows = _cut(table, not_known(table, range(len(table.rows))), MOST, rng)  # a few rows may not show an order
         strata = strata_of(table, examined[:MOST_SHARDS], windows or examined, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
@@ -121,14 +120,14 @@ class RowOrder(Test):
         return found
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return by how many nats the file's order is likelier than the reverse."""
+        """Return by how many nats the file's order is likelier than the reverse order."""
         if reply.state is not ReplyState.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, backwards = reply.values
         return Reading(f"{own - backwards:+.6f} nats", hit=own > backwards, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the exact p-value of the signed ranks, and that of the published rule."""
+        """Return the exact p-value of the signed ranks, and the p-value of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
         mean = f", by {fmean(gains):+.2f} nats on average" if gains else ""
@@ -150,7 +149,7 @@ class RowOrder(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why it would not be enough if all shards were likelier in the file's order, or None if it would."""
+        """Return why the test could detect nothing, even if all shards are likelier in order; None if it could."""
         least = 0.5 ** len(queries)
         if least <= level:
             return None
@@ -159,9 +158,9 @@ class RowOrder(Test):
 
 
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
-    """Return shards of consecutive rows in the file's order, all of one length, drawn at random; of many shards some.
+    """Return random shards of consecutive rows in the file's order, all of the same length.
 
-    Rows that may be known are left out. Raises `Skip` for a table with too few rows.
+    Rows that may be known are left out. Raises `Skip` if the table has too few rows.
     """
     rows = not_known(table, range(len(table.rows)))
     if len(rows) < SHORTEST:
@@ -184,7 +183,7 @@ def _cut(table: Table, rows: Sequence[int], length: int, rng: Random) -> Shards:
 
 
 def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
-    """Return these rows, cut where the file has rows between that the table lacks, as outside a large file's sample."""
+    """Return these rows in runs that are consecutive in the file: a sample of a large file has gaps."""
     found: list[list[int]] = []
     for row in rows:
         if not table.rows_before[row] or not found:
@@ -194,7 +193,7 @@ def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
 
 
 def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int, ...], tuple[int, ...]]) -> None:
-    """Raise `Skip` if a reader without memory finds shards likelier in the file's order than `turned`."""
+    """Raise `Skip` if a predictor without memory recognizes the file's order of the shards."""
     _, columns = ordered_columns(table)
     reader, p_value = strongest(
         columns, list(turned.items()), lambda row: serializer.row(table.columns, table.rows[row])
@@ -209,7 +208,7 @@ def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int
 def _question(
     table: Table, serializer: Serializer, above: str, orders: Sequence[Sequence[int]], numbering: Sequence[int]
 ) -> Endings:
-    """Return the rows in each order; cells that number a row are those of the row that the file has in that place."""
+    """Return the rows in each order. Cells of the columns `numbering` stay in their place when rows move."""
 
     def text(place: int, row: int) -> str:
         cells = enumerate(table.rows[row])

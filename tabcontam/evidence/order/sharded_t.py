@@ -1,4 +1,4 @@
-"""The rule of Oren et al. 2024, section 3.2: shards of rows are likelier in the file's order than in others."""
+"""The rule of Oren et al. 2024, section 3.2: shards of rows are likelier in the file's order than in other orders."""
 
 import re
 from collections.abc import Sequence
@@ -15,21 +15,24 @@ READ = re.compile(r"(\S+) nats")
 
 @dataclass(frozen=True)
 class ShardedTRule(PublishedRule):
-    """The rule that finds a table if its shards are likelier in the file's order, by Student's t over their gains."""
+    """The rule that calls a table contaminated if its shards are likelier in the file's order, by Student's t."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision; if the t-test is not defined, it finds nothing."""
+        """Return the rule's decision: False if the t-test is not defined."""
         p_value = published_p_value(gains_of(trials))
         return p_value is not None and p_value <= SHARDED_T_LEVEL
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why the t-test is not defined, or None if it is: it needs the deviation of two shards that differ."""
+        """Return why the t-test is not defined, or None if it is.
+
+        It needs the deviation of at least two different gains.
+        """
         if published_p_value(gains_of(trials)) is not None:
             return None
         return "fewer than two shards were scored, or all differ by the same amount"
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many shards are likelier in the file's order than in the other."""
+        """Return how many shards are likelier in the file's order than in the other order."""
         return sum(gain > 0 for gain in gains_of(trials))
 
     def describe(self, trials: Sequence[Trial]) -> str:
@@ -43,7 +46,7 @@ class ShardedTRule(PublishedRule):
 
 
 def gains_of(trials: Sequence[Trial]) -> list[float]:
-    """Return by how many nats each shard is likelier in the file's order, without those that were not scored."""
+    """Return by how many nats each shard is likelier in the file's order; shards that were not scored are left out."""
     read = [trial.reading.parsed for trial in trials if trial.reading and isinstance(trial.reading.parsed, str)]
     return [float(match[1]) for match in map(READ.fullmatch, read) if match]
 
@@ -51,8 +54,8 @@ def gains_of(trials: Sequence[Trial]) -> list[float]:
 def published_p_value(gains: Sequence[float]) -> float | None:
     """Return the p-value of Oren et al. 2024, section 3.2: Student's t over the shards' gains, one-sided.
 
-    The deviation is that of a sample, and the tail is computed directly. None if the test is not defined: fewer than
-    two shards, or the same gain in all.
+    The deviation is that of a sample, and the tail is computed directly. Return None if the test is not defined: there
+    are fewer than two shards, or all gains are equal.
     """
     if len(gains) < 2 or not (deviation := stdev(gains)):
         return None

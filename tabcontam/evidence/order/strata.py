@@ -1,7 +1,7 @@
-"""Strata of rows that may change places: rows that share the values by which the file is sorted or has a direction.
+"""Strata of rows that may change places: rows with the same values in the columns that show the file's order.
 
-If the values of a column distinguish the file's order from the reverse, every reader of rows finds it the likelier one.
-So these values stay where they are, and only rows that share them change places. The rest is looked at again, until no
+If a column's values distinguish the file's order from its reverse, a model needs no memory to find the file's order
+likelier. So these values stay in place, and only rows with equal values change places. The search is repeated until no
 column distinguishes the two orders.
 """
 
@@ -24,15 +24,15 @@ NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
 TOGETHER = "all columns together distinguish it from the reverse"
 SORTED = "it is sorted"
 
-Shards = tuple[tuple[int, ...], ...]  # rows by their places in the table, in the order of the file
+Shards = tuple[tuple[int, ...], ...]  # row numbers of each shard, in the order of the file
 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """The rows of each shard that may change places: those with the same class.
+    """The rows of each shard that may change places: rows with the same class.
 
-    `numbering` are the places of columns that merely number the rows: their cells stay, whatever row comes there.
-    `fixed` are the columns that rows that change places share, in value or range of size, each with the reason.
+    `numbering` lists the places of columns that only number the rows: their cells stay in place. `fixed` maps the
+    columns in which rows that change places have equal values to the reason.
     """
 
     shards: Shards
@@ -41,8 +41,8 @@ class Strata:
     fixed: Mapping[str, str]
 
     def turned(self, shard: tuple[int, ...], rows: Sequence[Sequence[Cell]]) -> tuple[int, ...] | None:
-        """Return a shard backwards, as far as its rows may change places, or None if that makes no difference."""
-        places: dict[int, list[int]] = {}  # places in the shard of the rows of each class
+        """Return a shard in reverse order, as far as its rows may change places, or None if this changes no cell."""
+        places: dict[int, list[int]] = {}  # for each class, the places in the shard of its rows
         for place, row in enumerate(shard):
             places.setdefault(int(self.classes[row]), []).append(place)
         order = list(shard)
@@ -50,7 +50,7 @@ class Strata:
             for place, other in zip(own, reversed(own), strict=True):
                 order[place] = shard[other]
 
-        def content(row: int) -> list[Cell]:  # all cells but those that number the row, which stay
+        def content(row: int) -> list[Cell]:  # all cells except those that number the row, which stay in place
             return [cell for place, cell in enumerate(rows[row]) if place not in self.numbering]
 
         return tuple(order) if any(map(ne, map(content, shard), map(content, order))) else None
@@ -59,14 +59,14 @@ class Strata:
 def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Strata:
     """Return the strata of some shards of a table.
 
-    They are found by the shards `examined`, all of one length: these and more of the table. Raises `Skip` if the order
-    is determined, or so much of it by what any reader sees that too few rows may change places.
+    The columns that show the order are found in the shards `examined`, which have the same length and include more rows
+    of the table. Raises `Skip` if the order is determined, or if too few rows may change places.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: its order is determined")
     numbering, columns = ordered_columns(table)
     fixed: dict[str, str] = {}
-    codes: dict[int, Ints] = {}  # what rows share, by the number of the column
+    codes: dict[int, Ints] = {}  # the codes that rows of one class share, by the number of the column
     for number, one in enumerate(columns):
         if _sorted(one.ranks):
             if one.distinct == len(table.rows):
@@ -86,12 +86,12 @@ def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Stra
 
 
 def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
-    """Return the p-value if every shard is likelier in the file's order than turned."""
+    """Return the smallest possible p-value: every shard is likelier in the file's order than turned."""
     return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
 def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
-    """Return the places of the columns that number the rows, and the cells of the others."""
+    """Return the places of the columns that number the rows, and the cells of all other columns."""
 
     def find() -> tuple[tuple[int, ...], list[ColumnCells]]:
         steps = np.diff(np.array(table.places))
@@ -103,9 +103,9 @@ def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:
 
 
 def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
-    """Return whether cells number the rows: they go on by the same step, and the texts around the number are the same.
+    """Return whether cells number the rows: the number grows by a constant step, and the text around it is constant.
 
-    `steps` has how many rows further each row but the first stands in the file.
+    `steps` has for each row after the first how many rows it is below the row before it in the file.
     """
     matches = [match for cell in cells if (match := NUMBERED.fullmatch(cell or ""))]
     if len(cells) < 3 or len(matches) < len(cells) or cells[0] == cells[1]:
@@ -115,7 +115,7 @@ def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
 
 
 def _sorted(ranks: Floats) -> bool:
-    """Return whether numbers rise or fall all the way, and would not do so by chance."""
+    """Return whether numbers only rise or only fall, and more regularly than by chance."""
     steps = np.diff(ranks)
     if not ((steps >= 0).all() or (steps <= 0).all()):
         return False
@@ -124,7 +124,10 @@ def _sorted(ranks: Floats) -> bool:
 
 
 def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -> list[tuple[int, OrderDirection]]:
-    """Return the columns, by number, that distinguish an order from the turned one, or the strongest if only all do."""
+    """Return the columns, by number, that distinguish the first order from the turned one.
+
+    If only all columns together distinguish it, return the strongest column.
+    """
     if not columns:
         return []
     *own, together = standing_out(columns, orders, _turned(orders, classes))
@@ -137,7 +140,7 @@ def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -
 
 
 def _turned(orders: Ints, classes: Ints) -> Ints:
-    """Return orders backwards, as far as rows may change places: a class has the same places in all of them."""
+    """Return the orders in reverse, as far as rows may change places. A class has the same places in all orders."""
     found = np.empty_like(orders)
     for number, shard in enumerate(orders[0]):
         for own in np.unique(classes[shard]):
@@ -147,7 +150,7 @@ def _turned(orders: Ints, classes: Ints) -> Ints:
 
 
 def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
-    """Return a class for each row: rows of one class share all of these codes."""
+    """Return a class for each row: rows with equal codes have the same class."""
     classes = np.zeros(rows, dtype=np.int64)
     for own in codes:
         both = classes * (int(own.max()) + 1) + own
@@ -156,7 +159,7 @@ def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
 
 
 def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
-    """Return the file's order of the shards' rows, and others in which rows of a class in a shard change places."""
+    """Return the file's order of the shards' rows, and random orders in which only rows of one class change places."""
     flat = places.ravel()
     shard = np.repeat(np.arange(len(places)), places.shape[1])
     label = np.unique(shard * (int(classes.max()) + 1) + classes[flat], return_inverse=True)[1]

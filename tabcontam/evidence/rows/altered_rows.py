@@ -1,4 +1,4 @@
-"""Altered copies of a table's rows that a classifier without memory of the rows cannot distinguish from true ones."""
+"""Altered copies of a table's rows that a classifier without memory of the rows cannot distinguish from true rows."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -39,23 +39,26 @@ from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Law = tuple[Floats, Floats]  # a feature's numbers, and those that other features predict
+Law = tuple[Floats, Floats]  # a feature's numbers, and their prediction from other features
 
 
 @dataclass(frozen=True)
 class BlindAlteration:
-    """Rows and their false copies, with the classifier's out-of-fold probability that each is a row of the table."""
+    """Rows and their altered copies, with the classifier's out-of-fold probability that each is a row of the table."""
 
     column: int  # the altered feature
-    auc: float  # of the classifier: how well it separates rows from copies
+    auc: float  # of the classifier that separates rows from copies
     swaps: tuple[Swap, ...]
     true: tuple[float, ...]
     false: tuple[float, ...]
 
 
-# version: of the method: a cached result of another version is not read
+# version: of the method: cached results of other versions are not read
 def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
-    """Return the altered rows of a table, cached. Raises `Skip` with the reason if a classifier sees every change."""
+    """Return the altered rows of a table, cached.
+
+    Raises `Skip` with the reason if a classifier sees every alteration.
+    """
 
     def write(found: BlindAlteration | str) -> object:
         if isinstance(found, str):
@@ -88,7 +91,7 @@ def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
 def _find_alteration(table: Table) -> BlindAlteration | str:
     if table.enumerates_domain:
         return "the table lists every combination of its values: a changed row is another row of it"
-    # rows that a model may know, or outside the sample of a large table, are learned from and never shown
+    # rows that a model may know, or outside a large table's sample, only train and are never shown
     shown, rest = frozenset(not_known(table, range(len(table.rows)))), [row.cells for row in extra_rows(table)]
     if table.whole is not None:
         rest += dict.fromkeys((*table.whole.resembling, *table.whole.key_rows))
@@ -102,7 +105,7 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
     rows += pool(table, [index for index in alone if index not in shown], ALTERATION_ROWS - len(rows))
     codes = ranked_cells(table, rows)
     further = iter(_diffuse(table)[:MOST_ALTERATIONS_TRIED])
-    candidates: list[_AlteredFeature] = []  # not checked for laws yet
+    candidates: list[_AlteredFeature] = []  # candidates that are not yet checked for laws
     lawless: list[BlindAlteration] = []
     followed: list[str] = []
     while True:
@@ -134,23 +137,23 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
 
 
 def _distance_from_chance(blind: BlindAlteration) -> float:
-    """Return how far a classifier's AUC is from chance, 0.5."""
+    """Return how far the classifier's AUC is from 0.5, the value of chance."""
     return abs(blind.auc - 0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class _AlteredFeature:
-    """Rows that are altered in one feature, and a classifier's inputs about them, without laws."""
+    """Rows that are altered in one feature, and a classifier's inputs about them, without hints from laws."""
 
     blind: BlindAlteration
     copies: AlteredCopies
-    reference: Sequence[int]  # rows in which values that go together are counted
+    reference: Sequence[int]  # rows in which pairs of values are counted
     true: Floats
     false: Floats
 
 
 def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | str:
-    """Return the rows with the chances of a classifier that knows laws, or the law that reveals the altered ones."""
+    """Return the rows with the chances of a classifier that knows laws, or the law that reveals the copies."""
     if (law := law_that_reveals(candidate.copies)) is not None:
         return law
     hints = hints_of(candidate.copies, candidate.reference)
@@ -168,9 +171,9 @@ def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) ->
 
 
 def _diffuse(table: Table) -> list[int]:
-    """Return the columns whose values recur, those first in which two rows are least often equal.
+    """Return the columns with recurring values, first those in which two rows differ most often.
 
-    Texts are left out: a town outside its row's country is obvious to a reader who knows towns, but to no classifier.
+    Texts are left out. A reader who knows towns sees that a town is not in its row's country, but no classifier does.
     """
     same = {}
     for column, name in enumerate(table.columns):
@@ -184,7 +187,7 @@ def _diffuse(table: Table) -> list[int]:
 
 
 def ranked_cells(table: Table, rows: Sequence[int]) -> Floats:
-    """Return each cell as its rank among the column's values, from 0 to 1, or NaN if it is missing."""
+    """Return for each cell its rank among the column's values, from 0 to 1, or NaN if it is missing."""
     codes = np.full((len(rows), len(table.columns)), np.nan)
     for place, name in enumerate(table.columns):
         cells = [table.column(name)[row] for row in rows]
@@ -199,17 +202,17 @@ def ranked_cells(table: Table, rows: Sequence[int]) -> Floats:
 def _altered(
     table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
 ) -> _AlteredFeature | str | None:
-    """Return false copies of rows, altered in `column`, with a classifier's chances; None if they are too few.
+    """Return copies of rows that are altered in `column`, with a classifier's chances; None if there are too few.
 
-    Only rows in `shown` are copied or give a copy its value. If another column determines the feature, the reason is
-    returned as text.
+    Only rows in `shown` are copied, and only these supply a copy's value. If another column reveals the feature, return
+    the reason as text.
     """
     name = table.columns[column]
     if (known := column_that_reveals(table, name, rows)) is not None:
         return known
     cells = table.column(name)
     counts = Counter(cells)
-    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is never a copy's
+    recurring = [counts[cells[row]] > 1 for row in rows]  # copies never have a value that only one row has
     valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
     if len(valued) < LEAST_ALTERABLE_ROWS:
         return None
@@ -233,7 +236,7 @@ def _altered(
 
 
 def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
-    """Return for each row its leaf in a tree that predicts the feature from the other features."""
+    """Return for each row its leaf in a tree that predicts the feature from all other features."""
     from sklearn.tree import DecisionTreeRegressor
 
     target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
@@ -243,7 +246,7 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 
 
 def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
-    """Return for each row's place that of another row, whose value is usual there but makes no row of the table."""
+    """Return for each row, by place, another row whose value is plausible there but makes no row of the table."""
     rng = seeded(table, "donors", table.columns[column])
     alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
     keys = [value_key(str(table.rows[row][column])) for row in rows]
@@ -262,7 +265,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
 
 
 def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[Law]:
-    """Return numbers and their least-squares fits by sums and products (`z = depth * x`) of the row's other numbers."""
+    """Return the column's numbers and their fits by sums and products (`z = depth * x`) of other numbers."""
     name = table.columns[column]
     if not table.is_numeric(name):
         return []
@@ -276,7 +279,7 @@ def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[L
 
 
 def _least_squares(given: Floats, target: Floats) -> Floats:
-    """Return the least-squares prediction of each row from all other rows."""
+    """Return for each row the least-squares prediction that is fitted to all other rows."""
     turned, sizes, _ = thin_svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300))
     axes = turned[:, sizes > 1e-10 * sizes[0]]
     made = np.einsum("ij,j->i", axes, np.einsum("ij,i->j", axes, target))
@@ -285,7 +288,7 @@ def _least_squares(given: Floats, target: Floats) -> Floats:
 
 
 def _numbers(table: Table, name: str, rows: Sequence[int]) -> Floats:
-    """Return a column's numbers, missing ones as the median, the outermost 1 % clipped: slips would hide a law."""
+    """Return a column's numbers, with missing ones as the median and the outermost 1 % clipped: outliers hide a law."""
     cells = [table.column(name)[row] for row in rows]
     found = np.array([np.nan if cell is None or table.is_missing(cell) else float(cell) for cell in cells])
     if np.isnan(found).all():
@@ -302,10 +305,10 @@ def _logarithm(numbers: Floats) -> Floats:
 def classifier_inputs(
     context: Floats, values: Floats, frequency: Floats, laws: Sequence[Law], bases: Ints, shown: Sequence[Ints]
 ) -> list[Floats]:
-    """Return for each of `shown` a classifier's inputs about the rows of `bases`, with the values of those rows.
+    """Return a classifier's inputs about the rows `bases`, once for each of `shown`: rows that supply the value.
 
-    They are the row's cells, how frequent its value is, the values of similar rows, and the distance from laws of
-    numbers.
+    The inputs are the row's other cells, the value and its frequency, its distance from the values of similar rows, and
+    its distance from the predictions of `laws`.
     """
     filled = np.nan_to_num(context, nan=-1.0)
     squares = (filled**2).sum(axis=1)
@@ -319,14 +322,14 @@ def classifier_inputs(
         offset, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
         hints = [offset, np.abs(offset), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
         hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
-        # rounded, so that the last digits, which differ between machines, make no difference
+        # rounded, since the last digits differ between machines
         off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]
         looks.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
     return looks
 
 
 def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
-    """Return the out-of-fold AUC of gradient boosting and its probability that each row is true, true rows first."""
+    """Return the out-of-fold AUC of gradient boosting and its probability that each row is true; true rows first."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
@@ -334,17 +337,17 @@ def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
 
     looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
-    folds = PredefinedSplit(np.tile(np.arange(len(true)) % ALTERATION_FOLDS, 2))  # both copies of a row are in one fold
+    folds = PredefinedSplit(np.tile(np.arange(len(true)) % ALTERATION_FOLDS, 2))  # a row and its copy share a fold
     odds = cross_val_predict(model, looks, labels, cv=folds, method="decision_function")
     odds = np.clip(odds, -MOST_CLASSIFIER_LOG_ODDS, MOST_CLASSIFIER_LOG_ODDS)
-    # scaled by logistic regression, so that the probabilities are calibrated
+    # a logistic regression scales the odds, which calibrates the probabilities
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))
     return float(roc_auc_score(labels, odds)), checked(chances, labels) if slope > 0 else chances
 
 
 def checked(chances: Floats, labels: Ints) -> Floats:
-    """Return the chances, raised where answers of a similar chance were right more often than it says."""
+    """Return the chances; each is raised if answers with similar chances were right more often than that."""
     surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
     hits = SortedHits.of(sure, surer == (labels == 1))
     raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])

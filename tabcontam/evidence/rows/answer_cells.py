@@ -1,4 +1,4 @@
-"""Readers of the asked cells of a row in the text of an answer, in any shape."""
+"""Readers that find the asked cells of a row in an answer's text, in any form."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +30,13 @@ from tabcontam.tables.serializers import Serializer, TemplateRows, in_order_of_f
 from tabcontam.tables.table import Cell, Table
 
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # a sign of another serializer, after this one's
+OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # a sign of another serializer, after this serializer's sign
 SIGN = re.compile(r"[:=]")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
-    """Return the sort of values of each asked feature: all of a few, else those of the baseline and the prompt."""
+    """Return for each asked feature its values: all if they are few, else the baseline's and those in the prompt."""
     shown = cache(lambda: _shown(query, serializer))
 
     def values(name: str) -> list[str]:
@@ -52,9 +52,9 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
 
 
 def few_values(table: Table, column: str) -> tuple[str, ...]:
-    """Return all values of a column if they are few and stand in two rows each on average, else nothing.
+    """Return all values of a column if they are few and occur in at least two rows on average, else ().
 
-    The baseline's prediction of a cell does not list them: it leaves out unlikely values, and the hidden one may be.
+    The baseline's prediction does not list them all: it leaves out unlikely values, and the hidden one may be unlikely.
     """
 
     def find() -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def few_values(table: Table, column: str) -> tuple[str, ...]:
 
 
 def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
-    """Return the asked features of each whole row that the prompt shows."""
+    """Return the asked features of each complete row that the prompt shows."""
     rows, lines = [], dict.fromkeys(rendered(query.prompt).splitlines())
     headers = {} if serializer.names_features else _headers(query, serializer)
     for line in lines:
@@ -82,17 +82,20 @@ def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
 
 
 def could_be(cell: Cell, sort: FeatureValues) -> bool:
-    """Return whether a cell with which an answer begins is a value of this sort, and not talk."""
+    """Return whether a cell may be a value of this sort, and not a part of a sentence."""
     return cell is None or fits(cell, sort)
 
 
 def values_bare(cells: dict[str, Cell], sorts: Mapping[str, FeatureValues]) -> dict[str, Cell]:
-    """Return the cells without explanations: the words after a number, or after a value that the baseline lists."""
+    """Return the cells without the explanations that follow a number, or a value that the baseline lists."""
     return {name: (cleaned(cell, sorts[name]) or None) if cell else None for name, cell in cells.items()}
 
 
 def named_cells(text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer) -> dict[str, Cell]:
-    """Return the asked features that an answer names, by the first reader that finds most and mixes up fewest."""
+    """Return the asked features that an answer names.
+
+    The reader with the most values and the fewest mixed-up ones counts; ties go to the first reader.
+    """
     asked = tuple(sorts)
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
@@ -117,9 +120,9 @@ def named_cells(text: str, sorts: Mapping[str, FeatureValues], serializer: Seria
 
 
 def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
-    """Return a row of the asked features that is written just as asked, as in most answers, else nothing.
+    """Return a row of the asked features that has exactly the asked form, as most answers do, else {}.
 
-    The row is a line in the words of a template, a line that goes on after the first feature's name, or JSON.
+    The form is a line in the words of a template, a line that continues after the first feature's name, or JSON.
     """
     if text.startswith("{"):
         cells = read_json(text, asked)
@@ -136,15 +139,15 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
     except ValueError:
         return {}
     cells = {name: (value and value.strip()) or None for name, value in zip(asked, values, strict=True)}
-    ended = serializer.feature_separator not in (values[-1] or "")  # else another feature may follow
+    ended = serializer.feature_separator not in (values[-1] or "")  # otherwise another feature may follow
     ended = ended and not any(value and OTHER_SIGN.match(value) for value in values)
     return cells if ended and not _mixed(cells, asked) else {}
 
 
 def plain_row(text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer) -> dict[str, Cell]:
-    """Return a row that is written as asked, of numbers and known values, after announcing words at most, else nothing.
+    """Return a row in the asked form that has only numbers and known values, after an announcement at most, else {}.
 
-    Most answers are such rows, and nothing else has to be searched for in them.
+    Most answers are such rows, in which nothing else has to be searched for.
     """
     asked, lines = tuple(sorts), text.splitlines()
     if not isinstance(serializer, TemplateRows) or not lines or not lines[-1].startswith(serializer.lead(asked[0])):
@@ -159,11 +162,11 @@ def plain_row(text: str, sorts: Mapping[str, FeatureValues], serializer: Seriali
 def cells_by_order(
     text: str, query: Query, sorts: Mapping[str, FeatureValues], serializer: Serializer, exact: bool = False
 ) -> dict[str, Cell]:
-    """Return the asked cells of a line that names no feature, if the serializer's rows name none.
+    """Return the asked cells of a line without feature names, if the serializer's rows have no feature names.
 
-    The asked cells are all that the line holds. In a line that holds more, such as a whole row, they are the cells
-    below the features' names in a header of the prompt or of the answer. With `exact` the line is just as the
-    serializer writes it; else it could be talk, and each of its cells has to be a value of its feature.
+    The line holds only the asked cells. If it is longer, for example a whole row, its cells belong to the features in a
+    header of the prompt or the answer. With `exact`, the line is as the serializer writes it. Otherwise it may be a
+    sentence, so each cell has to be a value of its feature.
     """
     if serializer.names_features:
         return {}
@@ -190,9 +193,10 @@ def cells_by_order(
 
 
 def _after_separator(cells: Sequence[Cell], headers: Mapping[int, list[int]]) -> list[int] | None:
-    """Return the places of the asked cells in a line that repeats the separator and goes on to the row's end.
+    """Return the places of the asked cells in a line that begins with a separator and continues to the end of the row.
 
-    After `275,1,3,` a model may write `,"Healy, Miss. Hanora",female`: one cell too many, the first of which is empty.
+    After `275,1,3,` a model may write `,"Healy, Miss. Hanora",female`. This line has an empty first cell, which is one
+    cell too many.
     """
     if cells[:1] != [None]:
         return None
@@ -201,7 +205,7 @@ def _after_separator(cells: Sequence[Cell], headers: Mapping[int, list[int]]) ->
 
 
 def _fitting(name: str, cell: Cell, sort: FeatureValues, exact: bool) -> bool:
-    """Return whether a cell could be a value of this feature: no talk, and not its name with a value."""
+    """Return whether a cell may be a value of this feature, and neither a sentence nor a name with a value."""
     if cell is None or GAP.fullmatch(cell):
         return True
     named = SIGN.search(cell) and spelling(SIGN.split(cell, maxsplit=1)[0]) == spelling(name)
@@ -209,20 +213,20 @@ def _fitting(name: str, cell: Cell, sort: FeatureValues, exact: bool) -> bool:
 
 
 def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
-    """Return the places of the asked features in each line of names of the prompt, by its number of names."""
+    """Return the places of the asked features in each header line of the prompt, by the number of names in the line."""
     lines = dict.fromkeys(rendered(query.prompt).splitlines())
     cut = (next(serializer.cuts(line), []) for line in lines)
     return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}
 
 
 def _places(cells: Sequence[Cell], asked: Sequence[str]) -> list[int] | None:
-    """Return the places of the asked features in a line of names, or None if one is missing or stands twice."""
+    """Return the places of the asked features in a header line, or None if a name is missing or occurs twice."""
     places = [_place(cells, name) for name in asked]
     return [place for place in places if place is not None] if None not in places else None
 
 
 def _place(cells: Sequence[Cell], name: str) -> int | None:
-    """Return the only place of a name, in its own case or, if that is nowhere, in any spelling; else None."""
+    """Return the only place of a name, or None if there is not exactly one. Other spellings count if none is exact."""
     exact = [place for place, cell in enumerate(cells) if cell == name]
     alike = exact or [place for place, cell in enumerate(cells) if spelling(cell or "") == spelling(name)]
     return alike[0] if len(alike) == 1 else None
@@ -230,7 +234,7 @@ def _place(cells: Sequence[Cell], name: str) -> int | None:
 
 @lru_cache(maxsize=64)
 def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the piece of each name that stands in any text with the feature, however its words are separated."""
+    """Return the first word of each name: any text with the feature contains it, whatever separates its words."""
     return tuple(re.split(r"[-_ .(]", name, maxsplit=1)[0].casefold() for name in asked)
 
 
@@ -242,7 +246,7 @@ def _readers(serializer: Serializer) -> tuple[Reader, ...]:
 
 
 def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
-    """Return how many cells hold another asked feature's name: their value runs into the next feature."""
+    """Return how many cells contain the name of another asked feature: they run into the next feature."""
     text = "\n".join(filter(None, cells.values())).casefold()
     names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
     folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
@@ -273,10 +277,10 @@ def fresh(text: str, query: Query, sorts: Mapping[str, FeatureValues]) -> str:
 
 
 def unambiguous(text: str, query: Query, sorts: Mapping[str, FeatureValues]) -> str:
-    """Return a text without the lines and JSON objects that give a feature twice with different values.
+    """Return a text without the lines and JSON objects that have a feature twice with different values.
 
-    Either value may be meant. Further rows, on lines of their own or whole after a whole row, are no contradiction:
-    base models go on with them, and the first row is the answer.
+    It is unclear which value is meant. Further rows, on other lines or after a complete row, are no contradiction: base
+    models continue with further rows, and the first row is the answer.
     """
     rows = {*OBJECT.findall(text), *text.splitlines()} if "{" in text else set(text.splitlines())
     for row in sorted(rows, key=len, reverse=True):
@@ -299,6 +303,6 @@ def _contradicts_itself(row: str, query: Query, sorts: Mapping[str, FeatureValue
 
 @lru_cache(maxsize=64)
 def _spelled_apart(asked: tuple[str, ...]) -> dict[str, str]:
-    """Return the names with their spelling, without names that differ in case alone: each may have its own value."""
+    """Return the names with their spelling, except names with equal spellings: these may have different values."""
     spelled = list(map(spelling, asked))
     return {name: own for name, own in zip(asked, spelled, strict=True) if own and spelled.count(own) == 1}

@@ -1,4 +1,4 @@
-"""The number of tokens that an answer of a row test may need: as many as the longest row of the table."""
+"""The number of tokens that an answer of a row test may need: the tokens of the table's longest row."""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +7,16 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-MOST = 8192  # tokens of an answer; longer rows are cut
+MOST = 8192  # largest token limit; longer rows are cut
 LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
 SPACES = re.compile(r"\s+")
 
 
 def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], least: int) -> int:
-    """Return the token limit of an answer that writes these columns of a row: an upper estimate, at least `least`.
+    """Return the token limit of an answer with these columns of a row: an upper estimate, and at least `least`.
 
-    The limit is that of the table's longest row, so that it reveals nothing about the asked row. Words count a token
-    for every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
+    The limit depends on the table's longest row, so that it reveals nothing about the asked row. A word counts one
+    token for every three letters, anything else one token a byte, since some tokenizers split numbers into digits.
     """
 
     names = tokens_in(serializer.alone(columns, [""] * len(columns)))
@@ -28,7 +28,7 @@ def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], 
 
 
 def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
-    """Return the bytes that the longest cells of these columns have together, an upper bound for a row."""
+    """Return the sum of the bytes of the longest cell in each of these columns: an upper bound for a row."""
     cells = (set(table.column(name)) for name in columns)
     sizes = ((len(cell.encode("utf-8", "replace")) for cell in of_column if cell) for of_column in cells)
     return sum(max(own, default=0) for own in sizes)
@@ -48,6 +48,6 @@ def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
 
 # piece: letters that any tokenizer joins, on average
 def tokens_in(text: str, *, piece: int = 3) -> int:
-    """Return an upper estimate of a text's tokens; the space before a word or a number is part of it."""
+    """Return an upper estimate of a text's tokens. The space before a word or number needs no token of its own."""
     words = sum(-(-len(word) // piece) for word in LETTERS.findall(text))
     return words + len(SPACES.sub("", LETTERS.sub("", text)).encode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The worth of the answers about a row: its cells, each with the baseline's chance that the answer is right."""
+"""The worth of the answers about a row: for each cell, the baseline's chance of the answer and its bits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnsweredCell:
-    """An answered cell: the column, or columns of one entity, in which it lies, its chance, and whether it is right.
+    """An answered cell: its column (or columns of one entity), its chance, and whether it is right.
 
-    `outcomes` are the bits that the cell can be worth, each with the baseline's chance: for all of its digits, for one
-    digit fewer and so on. `bits` are the bits that it is worth, `ratio` is the return of one unit staked on it, and
-    `honest` the return of one unit staked on the silent predictor's answer.
+    `outcomes` lists the bits that the answer can be worth, each with the baseline's chance of it: for all digits, for
+    one digit fewer and so on. `bits` is what the answer is worth. `ratio` is the return of one unit staked on the
+    answer, and `honest` the return of one unit staked on the silent predictor's answer.
 
-    `silent` are the bits that the silent predictor gets for the cell, `due` those that the baseline expects of it, and
-    `luck` is their variance under the baseline.
+    `silent` is the worth in bits of the silent predictor's answer, `due` the worth that the baseline expects of it, and
+    `luck` its variance under the baseline.
     """
 
     lies_in: str
@@ -44,9 +44,9 @@ class AnsweredCell:
 
 @dataclass(frozen=True)
 class AnsweredRow:
-    """An answered row: the cells given, whether all of its cells are right, and the chance that they are.
+    """An answered row: its answered cells, whether all of its cells are right, and the chance that they are.
 
-    `bet_on` is whether its query has a turn.
+    `bet_on` is true if its query has a turn.
     """
 
     given: tuple[AnsweredCell, ...]
@@ -58,13 +58,13 @@ class AnsweredRow:
 
     @property
     def stakes(self) -> list[Stake]:
-        """The return of one unit staked on each cell, without cells of which the baseline is sure."""
+        """The return of one unit staked on each cell, except cells of which the baseline is certain."""
         return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in self.given if cell.chance < 1]
 
 
 @dataclass(frozen=True)
 class AnswerWorth:
-    """The worth of an answered cell, which may be right in fewer digits than all: see `AnsweredCell`."""
+    """The worth of an answered cell, which may be right only in its first digits: see `AnsweredCell`."""
 
     bits: float
     ratio: float
@@ -72,13 +72,13 @@ class AnswerWorth:
 
     @classmethod
     def of(cls, prediction: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
-        """Return the worth of the answer `cell`, given the true cell and whether the two are equal."""
+        """Return the worth of the answer `cell`; `right` tells if it equals the true cell."""
         place = 0 if right else None if truth is None else prediction.precision(cell, truth)
         return cls.at(prediction.chances(cell), place)
 
     @classmethod
     def at(cls, chances: Sequence[float], place: int | None) -> "AnswerWorth":
-        """Return the worth of an answer that is right in `place` digits fewer than all, or wrong if `place` is None."""
+        """Return the worth of an answer with `place` right digits fewer than all, or a wrong one if `place` is None."""
         bits_of = worths(chances)
         new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
         outcomes = tuple(zip(bits_of, new, strict=True))
@@ -86,25 +86,25 @@ class AnswerWorth:
 
 
 def answered_rows(trials: Sequence[Trial]) -> list[AnsweredRow]:
-    """Return the rows of read trials; the samples of one query make one row together."""
+    """Return the rows of read trials. All samples of one query make one row."""
     samples = by_query(trial for trial in trials if is_sample(trial.query.id))
     once = [answered_row(trial) for trial in trials if not is_sample(trial.query.id)]  # recorded queries share ids
     return [*once, *map(_together, samples.values())]
 
 
 def answered_row(trial: Trial) -> AnsweredRow:
-    """Return the counted cells of a read trial, none if its answer could not be read.
+    """Return the counted cells of a read trial, or a row without cells if its answer could not be read.
 
-    A missing mark that is not a value of the feature is no answer.
+    A mark for a missing value counts as no answer, unless it is a value of the feature.
     """
     return _together([trial])
 
 
 def _together(trials: Sequence[Trial]) -> AnsweredRow:
-    """Return the row of trials that ask the same question; each cell counts once, by its best answer.
+    """Return the row of trials that ask the same question. Each cell counts once, with its best answer.
 
-    The chance that the best of several answers is right is the sum of the chances of the different answers, in all
-    digits as in fewer. So a model that gives many different answers gains little.
+    The chance that the best of several answers is right is the sum of the chances of the different answers. This holds
+    for all digits and for fewer digits. So a model with many different answers gains little.
     """
     from tabcontam.statistics.power import Odds
 
@@ -140,7 +140,7 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
 
 
 class _CellAnswer(NamedTuple):
-    """One answer about a cell: its key, the baseline's chances of it, and in how many digits it is right."""
+    """One answer about a cell: its key, the baseline's chances of it, and how many digits fewer than all are right."""
 
     key: str
     chances: tuple[float, ...]
@@ -149,7 +149,7 @@ class _CellAnswer(NamedTuple):
 
 
 def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
-    """Return a read trial's answer about the cell `name`, or None if there is none."""
+    """Return a read trial's answer about the cell `name`, or None if the trial has none."""
     reading, prediction = trial.reading, trial.query.chance.get(name)
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
     cell = None if prediction is None else answered_cell(prediction, parsed.get(name))
@@ -161,12 +161,12 @@ def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
 
 
 def answered_cell(prediction: CellPrediction, cell: Cell) -> Cell:
-    """Return the answered cell, or None for a missing mark that is not a value of the feature: it is no answer."""
+    """Return the answered cell, or None for a mark for a missing value that is not a value of the feature."""
     return None if cell is None or (is_mark(cell) and not FeatureValues(prediction.values).has(cell)) else cell
 
 
 def _silent(prediction: CellPrediction, cell: Cell) -> tuple[float, float, float, float]:
-    """Return the ratio, the bits, the expected bits and their variance for the silent predictor's answer."""
+    """Return the silent predictor's ratio, bits, expected bits and their variance; `cell` is the true cell."""
     if prediction.silent is None:
         return 1.0, 0.0, 0.0, 0.0
     worth = AnswerWorth.of(prediction, prediction.silent, cell, same_value(prediction.silent, cell))

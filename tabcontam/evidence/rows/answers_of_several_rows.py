@@ -1,4 +1,4 @@
-"""The base of tests with one answer for several rows: a cell is asked by its feature and the number of its row."""
+"""The base of tests with one answer about several rows: an asked cell has a feature and the number of its row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import RawAnswers, csv_seria
 from tabcontam.groups import grouped
 from tabcontam.tables.table import Cell, Table
 
-IN = ", row "  # between a feature and the number of its row
+IN = ", row "  # between the feature and the number of the row in a cell's name
 
 
 @dataclass(frozen=True)
 class SeveralRowsAnswers(RawAnswers):
-    """Answers that hold cells of several rows of a file."""
+    """Answers with cells of several rows of a file."""
 
     def column(self, asked: str) -> str:
-        """Return the column of a cell."""
+        """Return the column of the cell with this name."""
         return column_of(asked)
 
     def places(self, query: Query) -> Sequence[int]:
@@ -28,7 +28,7 @@ class SeveralRowsAnswers(RawAnswers):
         return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return a line for each row, of the cells that are asked of it."""
+        """Return one line for each row, with the asked cells of this row."""
         cells = iter(values)
         rows = group_by_row(query.asked)
         return "\n".join(csv_serializer().row(names, [next(cells) for _ in names]) for names in rows)
@@ -45,12 +45,12 @@ def column_of(name: str) -> str:
 
 
 def group_by_row(names: Sequence[str]) -> list[list[str]]:
-    """Return the asked cells, grouped by their rows."""
+    """Return the names of the asked cells, grouped by row."""
     return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
 
 
 def cells_of(trial: Trial) -> Mapping[str, Cell]:
-    """Return the cells of a read answer by their names; none if it could not be read."""
+    """Return the cells of a read answer by name; {} if it could not be read."""
     parsed = trial.reading.parsed if trial.readable and trial.reading else None
     return parsed if isinstance(parsed, Mapping) else {}
 
@@ -61,7 +61,7 @@ def columns_of(query: Query, entities: Mapping[str, str]) -> dict[str, str]:
 
 
 def chances_of(table: Table, predictions: Mapping[int, RowPrediction]) -> dict[str, CellPrediction]:
-    """Return the prediction of every cell by its name, given all rows before it, also those unknown to the baseline."""
+    """Return the predictions of cells by name. `predictions` lists them by row."""
     return {
         cell_name(name, row): after_earlier(table, name, row, prediction, range(LAGS + 1, row + 1))
         for row, row_prediction in predictions.items()

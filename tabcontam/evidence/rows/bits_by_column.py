@@ -1,8 +1,8 @@
-"""The columns in which recalled bits lie, and the p-values that remain if one column is left out.
+"""The columns with the recalled bits, and the p-values without one column.
 
-Cells that are right in one column alone may be public facts: players' birthdays, the states of cities. So row tests
-also report the p-value without each column, and the verdict asks for a second column. Columns of one entity count as
-one: a model that knows a player's name knows the birthday.
+Cells that are right in only one column may be public facts: players' birthdays, the states of cities. So row tests also
+report the p-value without each column, and contaminated requires a second column. Columns of one entity count as one: a
+model that knows a player's name knows the birthday.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.table import Table
 
 
-# version: of what counts as an entity: a cached result of another version is not read
+# version: of the rule for entities: cached results of other versions are not read
 def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False, version: int = 1) -> dict[str, str]:
-    """Return the joined name of an entity's columns, for each of `columns` that describes one together with others.
+    """Return the joined name of an entity's columns for each of `columns` that belongs to an entity.
 
-    With `keys`, a key that a few rows share belongs to one entity with the columns that it determines.
+    With `keys`, a key that a few rows share forms one entity with the columns that it determines.
     """
 
     def read(held: Any) -> dict[str, tuple[str, ...]]:
@@ -37,9 +37,9 @@ def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False, ve
 
 
 def p_values_without(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -> dict[str, float]:
-    """Return for each group of cells the p-value of all other cells, 1 if there are none.
+    """Return for each group of cells the p-value of all other cells, or 1 if there are no other cells.
 
-    `groups` names the group of each cell, and `p_value` takes the places of the cells that remain.
+    `groups` has the group of each cell, and `p_value` is called with the places of the other cells.
     """
     p_values: dict[str, float] = {}
     for group in dict.fromkeys(groups):
@@ -49,7 +49,7 @@ def p_values_without(groups: Sequence[str], p_value: Callable[[Sequence[int]], f
 
 
 def bits_by_group(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
-    """Return the recalled bits of cells by the group in which they lie."""
+    """Return the sum of recalled bits by group; each cell is given by its group and its bits."""
     totals: dict[str, float] = {}
     for group, bits in cells:
         totals[group] = totals.get(group, 0.0) + bits

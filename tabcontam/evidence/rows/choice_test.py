@@ -18,7 +18,7 @@ YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re
 
 
 class ChoiceTest(Test):
-    """A test whose answer is one of a closed list; answers that are not in it are counted apart from wrong ones."""
+    """A test whose answers are one of a closed list. Any other answer is unread, and not wrong."""
 
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
@@ -27,11 +27,11 @@ class ChoiceTest(Test):
     answering: ClassVar[AnswerKind] = ChoiceAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a cut answer names a choice, whatever comes after it."""
+        """Return whether a cut answer names a choice; later text cannot change it."""
         return choice_in(text, query.asked) is not None and choice_in(f"{text} {MORE}", query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the choice that the answer makes, if it makes one, and whether it is right."""
+        """Return the choice in the answer, if there is one, and whether it is right."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = choice_in(reply.text, query.asked), str(query.expected[0])
@@ -45,9 +45,10 @@ def valid_answers(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
 
 
 def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, gets: str) -> Evidence:
-    """Return the AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
+    """Return the AUC of Yes/No answers with its interval, d', and the share of Yes, which shows bias; no p-value.
 
-    `null` describes the null model, which gets `expected_hits`, and `gets` is its clause of the sentence.
+    `null` describes the null model, and `expected_hits` is its number of right answers. `gets` is the clause of the
+    sentence about it.
     """
     answers = [(trial.query.expected[0], answer) for trial, answer in valid_answers(trials)]
     hits = sum(answer == truth for truth, answer in answers)
@@ -73,7 +74,7 @@ def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, get
 
 
 def published_choice(text: str, truth: str) -> bool:
-    """Return whether the authors' code counts an answer as right: Yes or No at its start, a class name anywhere."""
+    """Return whether the authors' code counts an answer as right: Yes or No at its start, or a class name anywhere."""
     pattern = YES_NO.get(truth.casefold())
     if pattern is None:
         return truth.casefold() in text.casefold()

@@ -1,6 +1,6 @@
 """Tests 7 to 9 of Ronval et al. 2024, which ask the model to complete rows of the table.
 
-The first queries are the paper's own. Further queries, which give the calibrated rules their power, are about the rows
+The first queries are the paper's own. Further queries give the calibrated rules their power. They are about the rows
 that are hardest to predict.
 """
 
@@ -37,7 +37,7 @@ from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-BLOCK = SHOWN_EXAMPLES + 1  # rows that a query of test 8 shows and asks
+BLOCK = SHOWN_EXAMPLES + 1  # rows of a query of test 8: those shown and the asked one
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class IncompleteCompletion(RowTest):
     Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
     were seen.
 
-    Queries: 35 in all. Five are the paper's, for each of which all rows are drawn at random again, as in the text;
-    thirty more ask about the rows of which the baseline is least sure. A row is asked only if no other row has the
-    shown cells with another answer, and if no example shows the asked values.
+    Queries: 35 in all. Five are the paper's; for each of these all rows are drawn at random, as in the text. Thirty
+    more ask about the rows that the baseline predicts worst. A row is asked only if its shown cells determine the
+    answer among all rows, and if no example has the asked values.
 
     Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the shown cells.
-    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
+    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
 
     Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
     code; the text asks for one.
@@ -61,12 +61,12 @@ class IncompleteCompletion(RowTest):
     completion form.
 
     Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: a model
-    that computes them is detected, too. If the last features are all but certain, the test has little power.
+    that computes them is detected, too. If the last features are easy to predict, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
     Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
 
-    Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
+    Example: `... The Ticket is A/5 21171, The Fare is` is continued with `7.25, The Cabin is , The Embarked is S`.
     """
 
     id: ClassVar[str] = "incomplete_completion"
@@ -74,14 +74,14 @@ class IncompleteCompletion(RowTest):
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
-    part: ClassVar[int] = 0  # the part of the rows that is asked
-    further: ClassVar[int] = 30  # queries besides the paper's
+    part: ClassVar[int] = 0  # number of the part of the rows that is asked
+    further: ClassVar[int] = 30  # queries in addition to the paper's
     whole: ClassVar[str] = "cut rows are right"
     max_tokens: ClassVar[int] = 256
     removed: int = 3
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's five queries and thirty more. Raises `Skip` if no row is determined by its shown cells."""
+        """Return the paper's five queries and thirty more. Raises `Skip` if shown cells determine no row's answer."""
         first = len(table.columns) - self.removed
         if first < 1:
             raise Skip(f"too few features: the test asks {self.removed} and shows one")
@@ -114,25 +114,24 @@ class FullCompletion(RowTest):
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
     Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
-    file; 59 more ask about the other places of which the baseline, which knows the row before, is least sure. No two
-    queries show the same row. The test presumes that the model saw the published order, so the rows are those of the
-    file, in its order; the authors' code shuffles iris, wine and thyroid. The eight features count of which the
-    baseline is least sure.
+    file. 59 more ask about the places that the baseline predicts worst from the row before. No two queries show the
+    same row. The test presumes that the model saw the published order, so the rows have the order of the file; the
+    authors' code shuffles iris, wine and thyroid. The eight features count that the baseline predicts worst.
 
     Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before.
-    Contaminated: the right cells, also those of partly right rows, are worth more bits than that explains.
+    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
-    Needs: five rows or more, the last of which differs from the four before, in a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: five rows or more, the last one unlike the four before it, in a table that does not list every combination of
+    its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
     Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
     2, section 3.2.
 
-    Example: the first four rows of iris go on with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
+    Example: four rows of iris are continued with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
 
     id: ClassVar[str] = "full_completion"
@@ -144,7 +143,7 @@ class FullCompletion(RowTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's query and 59 more. Raises `Skip` if the last of any five rows in a row repeats another."""
+        """Return the paper's query and 59 more. Raises `Skip` if every row repeats one of the four before it."""
         fitting, pool, predictions, left = next_rows(table)
         room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
@@ -160,9 +159,9 @@ class FullCompletion(RowTest):
             return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
         paper = [last for last in fitting[:1] if last == SHOWN_EXAMPLES]
-        # with so many rows not every place has to be asked
+        # a table of so many rows need not be asked in every place
         wide = len(table.rows) >= LEAST_PART_FACTOR * (1 + self.further) * BLOCK
-        remainder = rng.randrange(BLOCK) if wide else SHOWN_EXAMPLES  # so that no two queries show the same row
+        remainder = rng.randrange(BLOCK) if wide else SHOWN_EXAMPLES  # no two queries show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
         asked = [*paper, *unsure_first(rng, others, predictions, self.further)[: self.further]]
         queries = (query(last) for last in asked)
@@ -181,34 +180,34 @@ class FeatureCompletion(OneCellTest):
 
     Queries: 45 in all. Five are the paper's, with random rows that all have different values of the feature, as in the
     text (the authors' code shows no examples and asks the first five rows). The feature is that of the authors' code if
-    it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base model sees
-    no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the feature with the
-    most values is asked instead. Forty more ask about the two features, and the rows, of which the baseline is least
-    sure; no two ask about the same row.
+    it can be asked. It needs five values, and rows in which the features before it determine the answer, since a base
+    model sees only these. So the first column (PassengerId of titanic, in their code) is never asked; the feature with
+    the most values is asked instead. Forty more ask about the two features and the rows that the baseline predicts
+    worst; no two ask about the same row.
 
     Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
     cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: Algorithm 2. One of the five values is right.
 
-    Needs: a feature with five values or more that the features before it leave open, and a model that generates text,
-    in chat or completion form.
+    Needs: a feature with five values or more, rows in which the features before it determine the answer, and a model
+    that generates text, in chat or completion form.
 
-    Cannot show: memory of values that follow from the shown ones: the baseline knows the laws that it finds in other
-    rows, and a model that knows another law is detected, too.
+    Cannot show: memory of values that follow from the shown ones: the baseline knows the rules that it finds in other
+    rows, and a model that knows another rule is detected, too.
 
     Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
     Algorithm 2, section 3.2.
 
-    Example: `... The Survived is 0, The Pclass is 3, The Name is` goes on with `Braund, Mr. Owen Harris`.
+    Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
     """
 
     id: ClassVar[str] = "feature_completion"
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
-    part: ClassVar[int] = 2  # the part of the rows that is asked
-    further: ClassVar[int] = 40  # queries besides the paper's
+    part: ClassVar[int] = 2  # number of the part of the rows that is asked
+    further: ClassVar[int] = 40  # queries in addition to the paper's
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
@@ -245,7 +244,7 @@ class FeatureCompletion(OneCellTest):
         return _numbered(self.id, queries)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
-        """Return the column that the paper's queries ask, and the rows in which it can be asked."""
+        """Return the column that the paper's queries ask about, and the rows in which it can be asked."""
         hinted = (table.hints or {}).get(self.id, ())
         by_values = sorted(table.columns[1:], key=lambda name: (-len(table.distinct(name)), name))
         for name in dict.fromkeys([*(name for name in hinted if name in by_values), *by_values]):
@@ -258,7 +257,7 @@ class FeatureCompletion(OneCellTest):
         raise Skip(f"no feature has {several}, and rows whose features before it allow one value alone")
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
-        """Return the features that further queries ask: the least sure ones, given all others, with enough rows."""
+        """Return the features that further queries ask about: the hardest to predict of those with enough rows."""
 
         def find() -> Sequence[str]:
             several = [name for name in table.columns[1:] if len(table.distinct(name)) > SHOWN_EXAMPLES]
@@ -274,10 +273,10 @@ class FeatureCompletion(OneCellTest):
         return cached_fact(table, "unsure features", find)
 
     def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
-        """Return the baseline's average surprisal of a cell, in bits, for each fitted feature.
+        """Return the baseline's average surprisal of a cell in bits, for each fitted feature.
 
-        The three features that are hardest to predict without a fit are fitted, and the next ones as well if the fit
-        predicts all but one of them.
+        First the three features that seem hardest to predict are fitted. The next three follow while fewer than two of
+        the fitted ones leave half a bit.
         """
         unsure: dict[str, float] = {}
         most = min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1)
@@ -298,9 +297,9 @@ class FeatureCompletion(OneCellTest):
 
 
 class NextRows(NamedTuple):
-    """The rows that can be asked after the rows before them, and the baseline's predictions of them.
+    """The rows that can be asked, given the rows before them, and the baseline's predictions of these rows.
 
-    `fitting` are all rows that differ from the four before, `pool` those about which queries are made, `left` is the
+    `fitting` has all rows that differ from the four before, and `pool` those from which queries are made. `left` is the
     share of places whose row differs from the four before.
     """
 
@@ -311,7 +310,7 @@ class NextRows(NamedTuple):
 
 
 def next_rows(table: Table) -> NextRows:
-    """Return the next rows of a table that any test can ask about. Raises `Skip` if there are none."""
+    """Return the next rows of a table that a test may ask. Raises `Skip` if there are none."""
     if table.enumerates_domain:
         raise Skip("the table lists every combination of its values in order: the next row follows from this order")
     rows, lasts = table.rows, _lasts(table)
@@ -326,14 +325,14 @@ def next_rows(table: Table) -> NextRows:
 
 
 def _lasts(table: Table) -> Sequence[int]:
-    """Return the places that test 8 may ask: the paper's, and those at which no row of the paper's query is shown.
+    """Return the places that test 8 may ask: the paper's, and those whose query shows no row of the paper's query.
 
-    Neither that row nor the next one is a row that the model may know: a row between two others is like both.
+    A place is left out if the model may know its row or the next row, since a row resembles the rows before and after.
     """
     every, known = (SHOWN_EXAMPLES, *range(SHOWN_EXAMPLES + BLOCK, len(table.rows))), known_rows(table)
     places = every[: len(table.rows) - SHOWN_EXAMPLES]
     if table.whole is not None:
-        after = (*table.rows_before[1:], 0)  # 0 if it is unknown which row follows
+        after = (*table.rows_before[1:], 0)  # 0 if the row that follows is unknown
         late = (place for place in places if table.rows_before[place] >= SHOWN_EXAMPLES)
         places = tuple(place for place in late if after[place] or not known)
     return [place for place in places if not known & {place, place + 1}] if known else places

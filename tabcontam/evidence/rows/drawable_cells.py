@@ -1,4 +1,4 @@
-"""Rules for cells of which the baseline can draw other values: those of recurring features, in rows like no other."""
+"""Rules for the cells that the baseline can draw again: the feature's values recur, and no other row is the same."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from tabcontam.tables.table import Table
 
 
 def can_be_drawn(table: Table, feature: str) -> bool:
-    """Return whether a feature's values can stand in several rows: numbers, or texts that mostly do, but no keys."""
+    """Return whether several rows can have a feature's value: numbers, or texts most of which recur, but no keys."""
     counts = Counter(table.column(feature))
     if len(counts) <= 2:
         return False
@@ -18,7 +18,7 @@ def can_be_drawn(table: Table, feature: str) -> bool:
 
 
 def rows_unlike_others(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
-    """Return those of the rows that no other row of the table equals in all other features."""
+    """Return those of `rows` that no other row of the table equals in all other features."""
     place = table.columns.index(feature)
     others = [(*row[:place], *row[place + 1 :]) for row in table.all_stored]
     counts = Counter(others)

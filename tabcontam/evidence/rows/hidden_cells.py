@@ -1,7 +1,7 @@
 """The choice of the rows and cells that tests 7 to 9 ask, and of the example rows that a prompt shows.
 
-The examples are drawn at random. If one of them shows the very cells that are asked, another row is asked instead. So
-the examples reveal that the hidden cells are not theirs; the baseline's predictions are corrected for that.
+Example rows are drawn at random. If one has the same cells as the asked ones, another row is asked instead. So the
+examples reveal that the hidden cells differ from theirs; the baseline's predictions are corrected for this.
 """
 
 from collections import Counter
@@ -28,12 +28,12 @@ from tabcontam.tables import row_draws
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
-Write = Callable[[int, Sequence[int]], Prompt]  # writes the prompt about a row next to these examples
+Write = Callable[[int, Sequence[int]], Prompt]  # writes the prompt about a row and these examples
 
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """Cells of rows that are hidden and asked, and the way in which they are asked."""
+    """The cells of rows that are hidden and asked, and how they are asked."""
 
     table: Table
     places: Sequence[int]
@@ -42,13 +42,13 @@ class HiddenCells:
     predictions: Mapping[int, RowPrediction]
     distinct: int | None = None  # a column in which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
-    examples: int = SHOWN_EXAMPLES  # rows that are shown with the asked one
+    examples: int = SHOWN_EXAMPLES  # rows that are shown in addition to the asked one
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
-        """Return the query about a row, or None if the examples show the asked cells.
+        """Return the query about a row, or None if an example has the asked cells.
 
-        A query of the paper then gets other examples. Their choice depends on the hidden cells, so that no prediction
-        of these is valid, and the query has no `chance`: it is not weighed.
+        A query of the paper gets other examples instead of None. Their choice depends on the hidden cells, which makes
+        predictions of these invalid. So the query has no `chance` and is not weighed.
         """
         examples = self._examples(rng, row, parted=False)
         blind = examples is not None and all(self._parted(row, example) for example in examples)
@@ -78,7 +78,7 @@ class HiddenCells:
         return queries
 
     def further(self, rng: Random, pool: Sequence[int], needed: int) -> Iterator[Query]:
-        """Yield queries about rows that were not asked yet, first the half of which the baseline is least sure."""
+        """Yield queries about rows that were not asked yet, in the order of `unsure_first`."""
         for row in unsure_first(rng, pool, self.predictions, needed):
             if row not in self.used and (query := self.query(rng, row, paper=False)) is not None:
                 self.used.add(row)
@@ -88,10 +88,10 @@ class HiddenCells:
         return tuple(self.table.rows[row][place] for place in self.places)
 
     def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
-        """Return random rows to show with the asked one, or None if many draws give too few.
+        """Return random rows to show as examples, or None if many draws give too few.
 
-        No duplicate of the asked row is drawn; with `parted`, no row that shows the asked cells; with `distinct`, no
-        two rows with the same cell in that column and no row without one.
+        An example never equals the asked row. If `parted`, it does not have the asked cells. If `distinct` is a column,
+        all examples have different cells in it, and none is missing.
         """
         rows, place, order = self.table.rows, self.distinct, row_draws.by_content(self.table)
         chosen: list[int] = []
@@ -111,7 +111,7 @@ class HiddenCells:
         return self._cells(row) != self._cells(example)
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
-        """Return the predictions of a row's hidden cells, which together are not the cells of any example."""
+        """Return the predictions of a row's hidden cells, given that no example has all of them."""
         predictions, rows = self.predictions[row].cells, self.table.rows
         matching, chance = list(examples), {}
         for number, place in enumerate(self.places, start=1):
@@ -121,11 +121,12 @@ class HiddenCells:
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
-        """Return for each cell that an example has in the last of the first `asked` places the share to rule out.
+        """Return the share to rule out for each cell that an example has in the last of the first `asked` places.
 
-        Of the table's rows that begin with the example's cells up to there, it is the share that is like an example in
-        all asked places. The examples have all cells before that place in common. A share that is estimated from n rows
-        is raised by its standard error, sqrt(share (1 - share) / n), because ruling out a value makes others likelier.
+        The share is taken among the table's rows that have the example's cells in these places: those that equal an
+        example in all asked places. In the places before, all `examples` have the same cells. A share from n rows is
+        raised by its standard error, sqrt(share (1 - share) / n), because ruling out a value makes other values
+        likelier.
         """
         begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
         like: Counter[str | None] = Counter()
@@ -137,12 +138,12 @@ class HiddenCells:
         return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
     def _without(self, prediction: CellPrediction, name: str, shares: Mapping[str | None, float]) -> CellPrediction:
-        """Return a prediction without the ruled-out share of each cell in `shares`. All chances are upper bounds.
+        """Return a prediction after the shares of cells in `shares` are ruled out. All chances are upper bounds.
 
-        Where P(v) is the predicted chance and s(v) the share of v that is ruled out, a value v that no example has gets
-        P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. A value that an example has gets less than if nothing
-        of it were ruled out, so that only the shares ruled out of other values make it likelier. In the last place
-        nothing is left of it, and its chance stays as it is.
+        P(v) is the predicted chance of a value v, and s(v) its share that is ruled out. A value that no example has
+        gets P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. For a value of an example, only the shares of
+        other values are ruled out in this formula, which makes its chance too large. In the last place, an example's
+        value is ruled out completely, and its chance stays unchanged.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
         known = [cell for cell in shares if cell is not None and not self.table.is_missing(cell)]
@@ -185,7 +186,7 @@ def rule_out(prediction: CellPrediction, left: float) -> CellPrediction:
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
-    """Return at most POOL candidates, the same for every seed, from the test's own part if that has enough."""
+    """Return at most POOL candidates, the same for every seed; all come from the test's own part if it has enough."""
 
     def find() -> list[int]:
         wanted = set(candidates())
@@ -201,7 +202,7 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
 
 
 def unsure_first(rng: Random, pool: Sequence[int], predictions: Mapping[int, RowPrediction], needed: int) -> list[int]:
-    """Return the pool in random order, first the half of which the baseline is least sure."""
+    """Return the pool in random order: first the half that the baseline predicts worst, then the other half."""
     ranked = sorted(pool, key=lambda row: -predictions[row].unsure)
     half = max(needed, len(ranked) // 2)
     first, rest = ranked[:half], ranked[half:]
@@ -209,5 +210,5 @@ def unsure_first(rng: Random, pool: Sequence[int], predictions: Mapping[int, Row
 
 
 def without_missing(query: Query, table: Table) -> Query:
-    """Return the query with None for every expected value that is one of the table's missing marks."""
+    """Return the query with None for each expected value that is a missing mark of the table."""
     return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

@@ -1,4 +1,4 @@
-"""The test that asks a model for the first instances of a dataset, given its name alone."""
+"""The test that asks a model for the first instances of a dataset, given only its name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,16 +62,16 @@ TEXT_NULL = "the longest runs of words are as long as those of a fluent writer t
 
 @dataclass(frozen=True)
 class InstanceListAnswers(SeveralRowsAnswers):
-    """Answers that hold rows of a file, a line each."""
+    """Answers with rows of a file, one a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return a line for each row, or each text as it is."""
+        """Return one line for each row, or each text unchanged."""
         return "\n".join(map(str, values)) if _of_words(query) else super().text(query, values, prompt)
 
 
 @dataclass(frozen=True)
 class ListInstances(RowTest):
-    """Given the dataset's name and split alone, the model must write down its first ten instances.
+    """Given only the dataset's name and split, the model must write down its first ten instances.
 
     Measures: whether the model knows the beginning of the dataset by its name. A row test: it can show that rows were
     seen.
@@ -80,45 +80,47 @@ class ListInstances(RowTest):
     and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
     The answer's rows are compared with the table's in their order: the first line with the first row.
 
-    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn again from the baseline's
-    prediction, given all rows before them, which the model was not shown. In each row the eight features of which the
-    baseline is least sure count; the first four rows do not, since too few rows stand before them. Of texts, the
-    longest runs of words in common with the true texts count, as in `guided_completion`; two texts or more have to be
+    Null: for rows, the answers stay, and the cells of the fifth to the tenth row are drawn again from the baseline's
+    prediction, given all rows before them, which the model does not see. In each row the eight features count that the
+    baseline predicts worst. The first four rows do not count, since too few rows are before them. For texts, the
+    longest runs of words in common with the true texts count, as in `guided_completion`; at least two texts have to be
     recited. Contaminated: the right cells or words are worth more bits than that explains.
 
-    Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands in the answer, is
-    enough. A model that writes instances that are nearly right, or in the right format alone, is called suspicious,
-    which a lenient reading takes for contaminated, and any other model clean: the result reports this as well. Format
-    alone shows nothing, since the prompt has the features, and Golchin and Surdeanu call the lenient reading
-    unrealistic.
+    Published rule: the strict reading. One exact instance of the dataset, anywhere in the answer, is enough. A model
+    that writes instances that are nearly right, or only in the right format, is suspicious, and any other model is
+    clean. A lenient reading counts suspicious as contaminated; the result reports both readings. The format shows
+    nothing, since the prompt lists the features, and Golchin and Surdeanu call the lenient reading unrealistic.
 
     Needs: a table in the order of its file that has more than four rows and does not list every combination of its
     values, and a model that generates text, in chat or completion form.
 
-    Cannot show: that more than the first rows were seen: the first rows of a known dataset stand on many pages. Nor
-    does it show anything if the model declines to recite: the result is then no answer, and never clean.
+    Cannot show: that more than the first rows were seen, since many pages print the first rows of a known dataset. If
+    the model declines to recite, the result is no answer, and never clean.
 
     Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
     lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
 
-    Example: `The first 10 rows of Iris:` goes on with `5.1,3.5,1.4,0.2,setosa` and so on.
+    Example: `The first 10 rows of Iris:` is continued with `5.1,3.5,1.4,0.2,setosa` and so on.
     """
 
     id: ClassVar[str] = "list_instances"
     published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
     answering: ClassVar[AnswerKind] = InstanceListAnswers()
-    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    bet_on: ClassVar[bool] = False  # one answer has several rows
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     whole: ClassVar[str] = "lists of instances are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column of each cell; texts belong to no entity."""
+        """Return the column or entity of each cell; texts have no entity."""
         return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
+        """Return one query, the same for every seed.
+
+        Raises `Skip` if rows follow from each other, or if there are too few.
+        """
         if table.text is not None:
             return [self._of_texts(table, table.text.texts[-1])]
         if table.enumerates_domain:
@@ -134,7 +136,7 @@ class ListInstances(RowTest):
         return [without_missing(query, table)]
 
     def _of_texts(self, table: Table, name: str) -> Query:
-        """Return the query for texts; the cells of several text columns are one text, of the name of the last."""
+        """Return the query for texts. The cells of several text columns make one text, named after the last column."""
         rows = range(min(LISTED_INSTANCES, len(table.rows)))
         texts = [text_of(table, row) for row in rows]
         asked = tuple(cell_name(name, row) for row in rows)
@@ -144,7 +146,7 @@ class ListInstances(RowTest):
         return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the instances that the answer lists, in order; a hit for the paper if one is exactly the dataset's."""
+        """Return the instances that the answer lists, in order; a hit for the paper if one is an exact instance."""
         if reply.state not in READ or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         lines = _lines(reply.text, cut=reply.state is ReplyState.TRUNCATED)
@@ -157,14 +159,14 @@ class ListInstances(RowTest):
         return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
+        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = _recited(trials) if texts else replace(super().weigh(trials, level), share=None)
         read = (trial for trial in trials if trial.readable and trial.query.paper)
         return with_more(evidence, "; ".join(dict.fromkeys(map(_published, read))))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation would not be detected, or None if it would."""
+        """Return why recitation of all instances would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
             every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
@@ -185,7 +187,7 @@ def _recited(trials: Sequence[Trial]) -> Evidence:
 
 
 def _of_words(query: Query) -> bool:
-    """Return whether texts are asked: a single value of each instance."""
+    """Return whether the query asks for texts: each instance has a single value."""
     return len(group_by_row(query.asked)[0]) == 1
 
 
@@ -202,7 +204,7 @@ def _listed(table: Table, count: int) -> Prompt:
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
-    """Return the prediction of every counted cell by its name, without rows that a model may know."""
+    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
@@ -210,18 +212,21 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
 
 
 def _lines(text: str, cut: bool) -> list[str]:
-    """Return the lines of an answer that could be instances, without the last line of a cut answer: it may go on."""
+    """Return the lines of an answer that may be instances.
+
+    The last line of a cut answer is left out, as it is incomplete.
+    """
     lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
     lines = [line for line in lines if line.strip(EDGES + "-:")]
     return lines[:-1] if cut else lines
 
 
 def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
-    """Return the cells, row by row, of the lines that have as many as there are features; a header is no row."""
+    """Return the cells, row by row, of the lines with as many cells as there are features; a header is left out."""
     rows = group_by_row(query.asked)
     width, names = len(rows[0]), list(map(column_of, rows[0]))
     cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
-    if not cuts:  # a running number may stand in front of each row
+    if not cuts:  # there may be a number before each row
         wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]
         cuts = list(without_counts(wider, width))
     found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
@@ -235,7 +240,7 @@ def _same_words(text: Cell, other: Cell) -> bool:
 
 
 def _cells(line: str, width: int) -> list[Cell] | None:
-    """Return the cells of a line split at commas, bars, tabs or semicolons, or None if they are not `width` many."""
+    """Return the cells of a line split at commas, bars, tabs or semicolons; None if there are not `width` of them."""
     forms = list(csv_serializer().cuts(line))
     forms += [[cell.strip() or None for cell in line.strip("| ").split(sign)] for sign in "|\t;"]
     return next((cells for cells in forms if len(cells) == width), None)
@@ -249,7 +254,7 @@ def _as_texts(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
 
 
 def _elsewhere(table: Table, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the phrases of the first texts that other texts of the table have, too: they do not show recitation."""
+    """Return the phrases of the first texts that other texts of the table contain, too: they do not show memory."""
     own = [set(phrases(words(text), PHRASE_WORDS)) for text in texts]
     every = set().union(*own)
     shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
@@ -259,20 +264,20 @@ def _elsewhere(table: Table, texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _runs(query: Query, answer: Mapping[str, Cell]) -> list[WordRun]:
-    """Return each instance's longest run of words in the answer that is compared with it."""
+    """Return for each instance the longest run of words in the line that is compared with it."""
     truth = zip(query.asked, query.expected, strict=True)
     return [longest(text or "", answer.get(name) or "", query.not_expected) for name, text in truth]
 
 
 def _best(trials: Sequence[Trial]) -> list[WordRun]:
-    """Return the best run of each instance in all answers; each different answer is one more place for a run."""
+    """Return the best run of each instance in all answers. Each different answer increases the number of places."""
     every = {tuple(cells_of(trial).items()): _runs(trial.query, cells_of(trial)) for trial in trials}
     best = [max(own, key=lambda one: one.bits) for own in zip(*every.values(), strict=True)]
     return [replace(one, length=one.length * len(every)) for one in best]
 
 
 def _exact(query: Query, answer: Mapping[str, Cell]) -> list[int]:
-    """Return the places of the instances that stand exactly in the answer, in any place."""
+    """Return the places of the instances that are exact in the answer, in any line."""
     rows = group_by_row(query.asked)
     truth = dict(zip(query.asked, query.expected, strict=True))
     written = [[answer[name] for name in own] for own in rows if all(name in answer for name in own)]
@@ -282,7 +287,7 @@ def _exact(query: Query, answer: Mapping[str, Cell]) -> list[int]:
 
 
 def _published(trial: Trial) -> str:
-    """Return the strict and the lenient reading, in words."""
+    """Return the strict and the lenient reading in words."""
     query, answer = trial.query, cells_of(trial)
     exact, rows = _exact(query, answer), group_by_row(query.asked)
     near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
@@ -294,7 +299,7 @@ def _published(trial: Trial) -> str:
 
 
 def _nearly(trial: Trial, own: Sequence[str]) -> bool:
-    """Return whether an instance is at least half right, or a text has five words in a row."""
+    """Return whether at least half of an instance's cells are right, or five consecutive words of a text."""
     if _of_words(trial.query):
         truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
         return len(longest(truth[own[0]] or "", cells_of(trial).get(own[0]) or "").text) >= LEAST_NEAR_WORDS

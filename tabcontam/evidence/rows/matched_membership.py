@@ -1,4 +1,4 @@
-"""The matched membership test: the model distinguishes rows of the table from copies that only memory reveals."""
+"""The matched membership test: the model distinguishes rows from altered copies that only memory can reveal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,32 +26,34 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 class MatchedMembership(MembershipTest):
     """Shown a row and an altered copy of it with their labels, the model must say whether another row is original.
 
-    Measures: whether rows are known exactly, where only memory can decide. A row test: it can show that rows were seen.
+    Measures: whether rows are known exactly, in cases that only memory can decide. A row test: it can show that rows
+    were seen.
 
-    Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is alike in the other
-    features, and the feature is the one in which gradient boosting on other rows recognizes altered rows least. The
-    asked rows are those of which it is least sure. Features are left out whose change arithmetic or general knowledge
-    reveals: those that go with one value of another column in 95 % of the rows (the country of a city), categories next
-    to a text that differs in most rows, and those that follow by a law from other columns, or by which another one
-    follows (`quantity` of a subtotal).
+    Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is similar in all
+    other features. The feature is the one in which gradient boosting, trained on other rows, recognizes altered rows
+    least often. The asked rows are those that it predicts worst. Features are left out if arithmetic or general
+    knowledge reveals their change. These are features that another column determines in 95 % of the rows (the country
+    of a city), categories in a table with a text that differs in most rows, and features in a law with other columns
+    (`quantity` in a subtotal).
 
-    Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
-    half; so a constant answer earns nothing, nor does an answer that is merely plausible. Contaminated: more answers
-    are right than that explains.
+    Null: the answers stay, and each is right with the chance that the classifier predicts, but at least one half. So
+    neither a constant answer nor a plausible one counts as memory. Contaminated: more answers are right than that
+    explains.
 
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and a model that
-    understands a question; the controls take no part.
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law reveals, and a model that
+    understands a question; the controls are not asked.
 
-    Cannot show: a memory of few rows: a model that remembers half of them is detected nearly always, one that remembers
-    a tenth seldom.
+    Cannot show: a memory of few rows. A model that remembers half of the rows is nearly always detected, and one that
+    remembers a tenth seldom.
 
-    Source: ours, after example membership of Ronval et al. 2024, section 3.1. Studies of membership inference caution
-    that a model that has seen neither must not be able to distinguish false rows from true ones (Duan et al. 2024).
+    Source: ours, after example membership of Ronval et al. 2024, section 3.1. According to studies of membership
+    inference, a model that has read neither must not be able to distinguish false rows from true ones (Duan et al.
+    2024).
 
-    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    Example: `Row: The age is 39, ... / Part of the dataset:` is continued with `Yes`.
     """
 
     id: ClassVar[str] = "matched_membership"
@@ -59,7 +61,7 @@ class MatchedMembership(MembershipTest):
     referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 60 queries. Raises `Skip` if no feature can be altered so that a classifier does not see it."""
+        """Return 60 queries. Raises `Skip` if a classifier sees the alteration in every feature."""
         blind = blind_alteration(table)
         candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), CANDIDATES_PER_QUERY * MATCHED_ROWS))
         half = len(candidates) // 2
@@ -87,7 +89,7 @@ class MatchedMembership(MembershipTest):
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the answers: they stay, and labels are drawn again by the blind classifier, or a coin if that is surer.
+        """Weigh the answers: they stay, and the labels are drawn again with the classifier's chances, but at least 1/2.
 
         The interval is that of the AUC of Yes/No answers; d' and the share of Yes separate discrimination from bias.
         """
@@ -111,21 +113,21 @@ class MatchedMembership(MembershipTest):
         )
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer, if the reference gave it: the prompt reveals it."""
+        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
         if not reading.hit:
             return query
         answer = str(query.expected[0])
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, REMEMBERED_SHARE, level)
         return None if power >= LEAST_POWER else explain_low_power(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:
-    """Return the probability that an answer is right, by the blind classifier, and at least a coin's half."""
+    """Return the probability that an answer is right: the blind classifier's, but at least one half."""
     return max(query.chance[answer].chance_of(answer), 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The example membership test: the model distinguishes rows of the table from perturbed copies."""
+"""The example membership test: the model distinguishes rows of the table from perturbed copies of rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,20 +18,20 @@ from tabcontam.tables.table import Cell, Table
 
 
 class Swap(NamedTuple):
-    """A row with one column's value taken from another row, or from itself if the row stays as it is."""
+    """A row in which one column has another row's value; it has its own value if the row stays unchanged."""
 
     row: int
     column: int
     donor: int
 
     def cells(self, table: Table) -> tuple[Cell, ...]:
-        """Return the row as it is after the swap."""
+        """Return the cells of the row after the swap."""
         row, cell = table.rows[self.row], table.rows[self.donor][self.column]
         return (*row[: self.column], cell, *row[self.column + 1 :])
 
 
 class MembershipTest(ChoiceTest):
-    """A test that shows a row and its altered copy with their labels, and asks whether another row is original."""
+    """A test that shows a row and its altered copy with their labels, and asks whether a third row is original."""
 
     worded: ClassVar[bool] = True
     max_tokens: ClassVar[int] = 4
@@ -45,9 +45,11 @@ class MembershipTest(ChoiceTest):
         label: tuple[str, bool],
         example: Callable[[], Swap],
     ) -> Query:
-        """Return the query about the asked row, with an example of another row. Raises `Skip` if none is drawn.
+        """Return the query about the asked row, with an example of another row.
 
-        `label` is the right answer, and whether the example's original stands before its copy.
+        Raises `Skip` if no example can be drawn.
+
+        `label` has the right answer, and whether the example's original precedes its copy.
         """
         cells = asked.cells(table)
 
@@ -63,7 +65,7 @@ class MembershipTest(ChoiceTest):
         return Query(f"{self.id}-{number}", write, choices, label[:1], self.max_tokens, rows=rows, row=asked.row)
 
     def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
-        """Return the prompt: another row, as it is and altered, and after it the asked row."""
+        """Return the prompt: an example row in its true and its altered form, followed by the asked row."""
         rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
         original, altered, last = (serializer.alone(table.columns, row) for row in rows)
         examples = [(original, "Yes"), (altered, "No")]
@@ -81,18 +83,18 @@ class Membership(MembershipTest):
     in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
     features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
 
-    Null: a coin. The result has a score with a 95 % interval, the share of Yes and d', and no verdict.
+    Null: random answers. The result has a score with a 95 % interval, the share of Yes and d', and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
-    Needs: three rows or more, and a model that understands a question; the controls take no part.
+    Needs: three rows or more, and a model that understands a question; the controls are not asked.
 
-    Cannot show: that rows were seen: a swapped value often does not fit the others, which a model can notice without
-    memory. `matched_membership` is the test that can show it.
+    Cannot show: that rows were seen, since a model can notice without memory that a swapped value does not fit.
+    `matched_membership` can show it.
 
     Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
 
-    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    Example: `Row: The age is 39, ... / Part of the dataset:` is continued with `Yes`.
     """
 
     id: ClassVar[str] = "membership"
@@ -101,11 +103,11 @@ class Membership(MembershipTest):
     rows: int = MEMBERSHIP_ROWS  # rows that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":
-        """Return the test with the 100 rows of the paper."""
+        """Return the test with the paper's 100 rows."""
         return replace(self, rows=PUBLISHED_MEMBERSHIP_ROWS)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return `rows` queries, fewer for a smaller table. Raises `Skip` if no row can be perturbed."""
+        """Return `rows` queries, or fewer for a smaller table. Raises `Skip` if no row can be perturbed."""
         candidates = not_known(table, by_content(table))
         count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:
@@ -122,13 +124,13 @@ class Membership(MembershipTest):
         return queries
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the AUC of the answers, without p-value: a row can be recognized because it is likely, too."""
+        """Return the AUC of the answers, without a p-value: a model can also recognize a row because it is likely."""
         half = len(valid_answers(trials)) / 2
         return discrimination(trials, "a coin", half, f"a coin gets {half:g} right")
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
-    """Return labels, and whether the example of Yes stands first; each block of four has all four combinations."""
+    """Return labels, and whether the example for Yes comes first. Each block of four has all four combinations."""
     four = [("Yes", True), ("No", False), ("Yes", False), ("No", True)]
     labels: list[tuple[str, bool]] = []
     while len(labels) < count:
@@ -139,13 +141,13 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 
 
 def perturbed(table: Table, index: int, rng: Random) -> Swap:
-    """Return a swap of one feature's value that makes no row of the table. Raises `Skip` if every draw makes one."""
+    """Return a swap of one feature's value that makes no row of the table. Raises `Skip` if all draws make one."""
 
     def draw() -> Swap | None:
         column, other = table.columns.index(rng.choice(sorted(table.columns))), rng.choice(by_content(table))
         before, after = table.rows[index][column], table.rows[other][column]
         swap = Swap(index, column, other)
-        blank = table.is_missing(before) and table.is_missing(after)  # NA in place of nothing is no change
+        blank = table.is_missing(before) and table.is_missing(after)  # another missing mark is no change
         return None if blank or table.is_row(swap.cells(table)) else swap
 
     return draw_until_valid(draw, "every swap of one value makes another row of the table")

@@ -1,4 +1,4 @@
-"""A filter for refusals in any language: a text that answers most queries and is no value of their columns."""
+"""A filter for refusals in any language: a text that answers most queries and is no value of the asked columns."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,10 +12,11 @@ from tabcontam.reading.numbers import is_number
 
 
 def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the read trials, unread if one text, apart from the asked names, answers more than half of the queries.
+    """Return the read trials; a text that answers more than half of the queries becomes unread.
 
-    A text with a cell that is a number, or a value that the baseline lists for any of these queries, is an answer,
-    however often it comes. The hidden values are not used. Later answers that differ make it an answer again.
+    Texts are compared without the asked names. A text counts as an answer, however often it comes, if it has a number
+    or a value that the baseline lists for one of these queries. The hidden values are not used. If later answers
+    differ, the text may count as an answer again.
     """
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
@@ -33,7 +34,7 @@ def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _text(trial: Trial) -> str:
-    """Return the text of a reply apart from the asked names, or "" if it has no text."""
+    """Return the text of a reply without the asked names, or "" if it has no text."""
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state not in READ:
         return ""
@@ -50,7 +51,7 @@ def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
 
 
 def _unread(trial: Trial) -> Trial:
-    """Return a trial whose answer is unread; the decision of the published rule stays."""
+    """Return a trial whose answer is unread; the published rule's decision does not change."""
     paper = trial.reading is not None and trial.reading.paper_hit
     reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=UnreadReason.DECLINED)
     return replace(trial, reading=reading)

@@ -1,8 +1,8 @@
-"""Laws between a row's cells that reveal an altered row by arithmetic or general knowledge.
+"""Laws between a row's cells, by which arithmetic or general knowledge reveals an altered row.
 
-A classifier that is shown cells as ranks multiplies no two of them, and does not know that Fresno is in California. So
-the laws that the baseline searches for are searched for here as well, in both directions: the altered cell may follow
-from the others, and another cell may follow from it together with others.
+A classifier that sees cells as ranks multiplies no cells and does not know that Fresno is in California. So this module
+searches for the same laws as the baseline. The altered cell may follow from other cells, or another cell may follow
+from the altered one and others.
 """
 
 from collections import Counter
@@ -25,11 +25,11 @@ from tabcontam.tables.thresholds import MOST_CATEGORIES
 
 
 def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | None:
-    """Return in words the column that reveals a feature, or None if none does.
+    """Return in words the column that reveals a feature, or None if there is none.
 
-    Either each cell of the column goes with one value of the feature, in 95 % of the rows that share their cell with
-    another row. Or the column is a text that differs in most rows, and the feature a category: such facts cannot be
-    learned from the table, but may be known (the country of a city, the weekday of a date).
+    A column reveals the feature if it determines the feature's value in 95 % of the rows with a recurring cell. A text
+    that differs in most rows may reveal a category: a model may know such facts (the country of a city, the weekday of
+    a date), which cannot be learned from the table.
     """
     taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
     target = taken.pop(name)
@@ -46,7 +46,7 @@ def column_that_reveals(table: Table, name: str, rows: Sequence[int]) -> str | N
 
 
 def law_that_reveals(copies: AlteredCopies) -> str | None:
-    """Return in words the law that reveals altered copies, or None if none does."""
+    """Return in words the law that reveals altered copies, or None if there is none."""
     if (lawful := revealing_column(copies)) is None:
         return None
     name = copies.column
@@ -54,7 +54,7 @@ def law_that_reveals(copies: AlteredCopies) -> str | None:
 
 
 def _agreeing(one: Column, target: Column) -> tuple[int, int]:
-    """Return how many rows share a cell of `one` with others, and in how many of these most agree on `target`."""
+    """Return how many rows have a recurring cell of `one`, and in how many of these most others agree on `target`."""
     pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
     alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
     shared = [pair for pair in pairs if alike[pair[0]] > 1]
@@ -62,9 +62,9 @@ def _agreeing(one: Column, target: Column) -> tuple[int, int]:
 
 
 def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[AlterationHint]:
-    """Return the laws that hold most often in true rows and not in copies, and texts that go with the altered cell.
+    """Return the hints that are true most often in rows and not in copies: laws, and texts that predict the cell.
 
-    How often a text goes with a value is counted in the `reference` rows.
+    How often a text occurs with a value is counted in the `reference` rows.
     """
     hints = [hint for _, hint in copies.laws]
     texts = [name for name, one in copies.columns.items() if one.numbers is None and one.distinct > FEW_VALUES + 1]
@@ -74,7 +74,7 @@ def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[Alteration
 
 
 def _together(copies: AlteredCopies, name: str, reference: Sequence[int]) -> AlterationHint:
-    """Return 1 for each row whose altered cell is that of most rows with the same cell in column `name`, else 0."""
+    """Return 1 for each row whose altered cell most rows with the same cell in column `name` share, else 0."""
     cells, texts = copies.table.column(copies.column), copies.table.column(name)
     alike, both = Counter(texts[row] for row in reference), Counter((texts[row], cells[row]) for row in reference)
     row_texts = [texts[row] for row in copies.rows]

@@ -1,4 +1,4 @@
-"""The base of tests 7 to 9: an answer is cells of a row, read by feature and decided by Algorithm 2 for the paper."""
+"""The base of tests 7 to 9: answers are cells of a row, read by feature, and decided by Algorithm 2 for the paper."""
 
 import json
 import re
@@ -71,34 +71,34 @@ from tabcontam.statistics.eprocess import Stake, join_bets, place_bets
 from tabcontam.tables.serializers import Serializer, TemplateRows
 from tabcontam.tables.table import Cell, Table
 
-MORE = "0"  # added to a cut answer, to see which of its values could continue
+MORE = "0"  # appended to a cut answer, to see which of its values may be incomplete
 NULL = "the answers stay, and the hidden cells are drawn again from the baseline's prediction"
 
 
 class RowTest(Test):
-    """A test that reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
+    """A test that reads the asked cells of a row. A row is a hit if all asked cells that have a value are right."""
 
-    whole: ClassVar[str] = "rows are right"  # what a hit is, after "3 of 5"
+    whole: ClassVar[str] = "rows are right"  # the description of a hit, after "3 of 5"
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     by_feature: ClassVar[bool] = True
-    holds: ClassVar[bool] = False  # whether a server can force answers with a value for each feature
+    holds: ClassVar[bool] = False  # whether a server can enforce an answer with a value for each feature
     referred: ClassVar[bool] = True
     bet_on: ClassVar[bool] = True
     resampled: ClassVar[bool] = True
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
-        """Return why a table is too small: from fewer than twenty different rows the baseline cannot learn."""
+        """Return why a table is too small: the baseline cannot learn from fewer than twenty different rows."""
         if rows >= LEAST_DIFFERENT_ROWS:
             return None
         counted = "1 different row" if rows == 1 else f"{rows} different rows"
         return f"in a table of {counted} memory looks like prediction; {LEAST_DIFFERENT_ROWS} are needed"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result, each with the features that describe the same entity as others.
+        """Return the queries of a result, with the entities of the asked features.
 
-        The queries of a table that is too small have no null model, so that none is weighed.
+        If the table is too small, queries have no null model and are not weighed.
         """
         queries = super().planned(table, serializer, rng)
         if self.holds:
@@ -110,21 +110,21 @@ class RowTest(Test):
         return [replace(query, lies_in=lies(query), values=values(query)) for query in queries]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column or entity of each asked cell, if it is not the column of its own name: see `Query`."""
+        """Return the column or entity of each asked cell that does not have its column's name: see `Query`."""
         return entity_names(table, query.asked)
 
     def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
-        """Return the `values` of a query: all values of each asked column that has few."""
+        """Return the `values` of a query: all values of each asked column with few values."""
         columns = ((name, self.answering.column(name)) for name in query.asked)
         found = {name: few_values(table, column) for name, column in columns if column in table.columns}
         return {name: values for name, values in found.items() if values}
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether every asked feature of a cut answer was over before the cut."""
+        """Return whether all asked features of a cut answer ended before the cut."""
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the cells that the answer gives and whether they are right; by Algorithm 2 for the paper's queries."""
+        """Return the cells in the answer and whether they are right; for the paper's queries also by Algorithm 2."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         if (values := read_structured_answer(reply.text, query.asked)) is not None:
@@ -138,7 +138,7 @@ class RowTest(Test):
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
-        # readable must not depend on right: an unread answer is not weighed
+        # `readable` must not depend on `right`, since an unread answer is not weighed
         whole = len(cells) == len(query.asked)
         enough = not cut and len(cells) >= LEAST_READ_FEATURES * len(query.asked) and not declines(reply.text)
         readable = any(cell not in (None, "?") for cell in cells.values()) and (whole or enough)
@@ -146,10 +146,10 @@ class RowTest(Test):
         return Reading(cells or None, hit and readable, paper, readable, right, unread)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the asked features that the answer gives, in any shape, passing over lines that repeat the prompt."""
+        """Return the asked features in the answer, in any form; lines that repeat the prompt are ignored."""
         if not text.strip():
             return {}
-        query = replace(query, write=cache(query.write))  # the prompt is read more than once
+        query = replace(query, write=cache(query.write))  # the prompt is read several times
         sorts = sorts_of(query, serializer)
         answer = plain(text)
         if len(query.asked) > 1 and (row := plain_row(answer, sorts, serializer)):
@@ -161,7 +161,7 @@ class RowTest(Test):
         values = self._read_cells(query, answer[afresh:], sorts, serializer)
         if afresh and len(values) < len(query.asked):
             values = self._read_cells(query, answer, sorts, serializer)
-        if afresh and UNSURE.search(answer[afresh:]):  # neither of two answers is meant more
+        if afresh and UNSURE.search(answer[afresh:]):  # it is unclear which of two answers is meant
             values = {}
         denials = denied(answer[afresh:], query.asked)
         values = {name: cell for name, cell in values.items() if name not in denials}
@@ -176,7 +176,7 @@ class RowTest(Test):
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return the texts that the answer has for the asked features, even if they could not be their values."""
+        """Return the answer's texts for the asked features; they need not be possible values of these features."""
         if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
             return placed
         row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
@@ -185,27 +185,27 @@ class RowTest(Test):
         named = named_cells(text, sorts, serializer)
         if len(named) == len(query.asked):
             return values_bare(named, sorts)
-        # A base model goes on after `The age is`: the first value stands without its name.
+        # A base model continues after `The age is`: the first value has no name.
         goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
-        if named and goes_on and len(goes_on) <= len(named):  # the others follow in another shape
+        if named and goes_on and len(goes_on) <= len(named):  # the other values have another form
             goes_on = {query.asked[0]: first_value(text), **named}
         if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
-            goes_on = {}  # talk stands there
+            goes_on = {}  # the text is a sentence
         listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials, unread if one text answers most queries and is no value of the column."""
+        """Return the read trials; a text that answers most queries and is no value of the column becomes unread."""
         return without_repeats(trials) if self.row_test else trials
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled bits: the replies stay, the hidden cells are drawn again from the baseline's prediction.
+        """Weigh the recalled bits: replies stay, and the hidden cells are drawn again from the baseline's prediction.
 
-        A silent predictor learned from all rows that are not asked. Its bits in the same cells, beyond those that the
-        baseline expects of its answers and beyond luck, are an honest predictor's lead over the baseline. They count
-        for nothing.
+        A silent predictor learned from all rows that are not asked. Its lead is its bits in the same cells, minus those
+        that the baseline expects of its answers, and minus luck. A model without memory may have this lead, so it
+        counts for nothing.
         """
-        # numpy is imported only to weigh: reading and replaying do without it
+        # only weighing imports numpy: reading and replaying work without it
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
         from tabcontam.statistics.thresholds import BIT_UNITS
@@ -221,7 +221,7 @@ class RowTest(Test):
 
         def tail(indices: Sequence[int]) -> float:
             if sum(cells[one].silent for one in indices) >= sum(cells[one].bits for one in indices):
-                return 1.0  # the answers do not beat a predictor that learned from the other rows
+                return 1.0  # a predictor that learned from the other rows is at least as good
             reached = sum(weight_of(cells[one].bits) for one in indices)
             return outcome_tail([possible[one] for one in indices], reached - ahead(indices))
 
@@ -230,7 +230,7 @@ class RowTest(Test):
         recalled = sum(cell.bits for cell in cells)
         expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
         chances = [row.chance for row in rows]
-        readable = [row.odds for row in rows if row.readable]  # unread answers could not show memory
+        readable = [row.odds for row in rows if row.readable]  # unread answers cannot show memory
         hits = sum(row.hit for row in rows)
         of_baseline = f"{format_small_number(sum(chances))} are expected of the baseline"
         counted = f"{hits} of {len(rows)} {self.whole}, and {of_baseline}"
@@ -260,47 +260,47 @@ class RowTest(Test):
         )
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return a stake for each answered cell at the baseline's chance, but none for a sure (or conceded) one."""
+        """Return a stake for each answered cell at the baseline's chance, except cells that are certain or conceded."""
         return answered_row(trial).stakes
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """Return two trials: one gives the row's cells, the other the baseline's likeliest values."""
+        """Return two trials: one with the row's true cells, the other with the baseline's likeliest values."""
         truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
         likeliest = ((name, prediction.likeliest) for name, prediction in query.chance.items())
         predicted = {name: cell for name, cell in likeliest if cell is not None}
         return _answering(query, truth, truth), _answering(query, truth, predicted)
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query in which each cell that the reference gave has chance 1, right or not."""
+        """Return the query with chance 1 for each cell that the reference gave, right or wrong."""
         parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
         answered = [(name, own, answered_cell(own, parsed.get(name))) for name, own in query.chance.items()]
         sure = {name: own.sure(cell) for name, own, cell in answered if cell is not None}
         return replace(query, chance={**query.chance, **sure})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         each = {sampled_query(query.id): query for query in queries if query.chance}
         return low_power([list(query.chance.values()) for query in each.values()], level)
 
     def published_line(self, text: str) -> str:
-        """Return the part of the answer that the authors' code keeps: the first line."""
+        """Return the part of the answer that the authors' code reads: the first line."""
         return first_line(text)
 
     def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the cells that would stay as they are if the answer went on."""
-        ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar that closes a row of a table
+        """Return the cells that would not change if the answer continued."""
+        ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar at the end of a table's row
         longer = self.cells(query, text + ended + MORE, serializer)
         cells = self.cells(query, text, serializer).items()
         return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
 
 
 class OneCellTest(RowTest):
-    """A row test that asks for a single cell, whose answer may be the bare value."""
+    """A row test that asks for one cell. The answer may be just the value."""
 
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return the one asked cell, named or bare."""
+        """Return the asked cell, with or without its name."""
         (feature,) = query.asked
         if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
             return placed
@@ -309,7 +309,7 @@ class OneCellTest(RowTest):
             return values_bare(whole, sorts)
         sort = sorts[feature]
 
-        def begin(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
+        def begin(line: str) -> str:  # 4,75 is one number if numbers have decimals
             return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
 
         value = read_one(text, feature, sort, begin)
@@ -319,7 +319,7 @@ class OneCellTest(RowTest):
 def _placed_cells(
     query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
 ) -> dict[str, Cell] | None:
-    """Return the asked cells of a line just as the serializer writes it, or of a table; None for any other text."""
+    """Return the asked cells of a line as the serializer writes it, or of a table; None for any other text."""
     if row := cells_by_order(text, query, sorts, serializer, exact=True):
         return row
     if not is_table(text):
@@ -328,7 +328,7 @@ def _placed_cells(
 
 
 def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | None:
-    """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+    """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
     from tabcontam.statistics.power import row_power
 
     if not rows:
@@ -338,13 +338,13 @@ def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | N
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
-    """Return a prompt whose answer is the asked values, and whose completion also stops at the texts `ends`."""
+    """Return a prompt that asks for these values; its completion also stops at the texts `ends`."""
     prompt = query.prompt
     return replace(prompt, values=query.asked, stop=(*prompt.stop, *ends))
 
 
 def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts that follow a row's asked cells: the next feature, or again the first asked one."""
+    """Return the texts that follow a row's asked cells: the next feature's beginning, or the first asked feature's."""
     if not isinstance(serializer, TemplateRows):
         return ()
     following = columns[columns.index(asked[-1]) + 1 :][:1]
@@ -352,19 +352,19 @@ def _ends(columns: Sequence[str], serializer: Serializer, asked: Sequence[str]) 
 
 
 def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
-    """Return whether a text is nothing but names of features that are asked or that the prompt's rows show."""
+    """Return whether a text consists only of names of features that are asked or that the prompt's rows show."""
     names = [name.strip() for name in re.split(r"[,;\n]\s*", cell) if name.strip()]
     asked = set(map(spelling, query.asked))
     if not names or all(spelling(name) in asked for name in names):
         return True
     shown = rendered(query.prompt)
-    if not serializer.names_features:  # its names stand in the line that has those of the asked features
+    if not serializer.names_features:  # the names are in the line that also names the asked features
         shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
     return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
 
 
 def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
-    """Return the read trial of a model that gives these cells."""
+    """Return the read trial of a model that answers with these cells."""
     right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
     reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
     return Trial(query, Reply("", ReplyState.OK), reading)

@@ -17,19 +17,19 @@ from tabcontam.statistics.thresholds import OVERLAP_RESAMPLES
 
 
 class OverlapPair(NamedTuple):
-    """The overlaps of an instance's two completions with the true second piece."""
+    """The overlaps of an instance's two completions (guided and general) with the true second piece."""
 
     guided: float
     general: float
 
 
-BY_WORDS = Rouge()  # frozen, so that it may be a default
+BY_WORDS = Rouge()  # frozen: safe as a default
 _measure: ContextVar[OverlapMeasure] = ContextVar("overlap", default=BY_WORDS)
 
 
 @contextmanager
 def measured_by(measure: OverlapMeasure) -> Iterator[None]:
-    """Make Algorithm 1 compare completions by this measure inside the context; outside, the measure is ROUGE-L."""
+    """Make Algorithm 1 compare completions by this measure inside the context. Outside, the measure is ROUGE-L."""
     before = _measure.set(measure)
     try:
         yield
@@ -38,9 +38,9 @@ def measured_by(measure: OverlapMeasure) -> Iterator[None]:
 
 
 def overlaps(trials: Iterable[Trial]) -> list[OverlapPair]:
-    """Return the overlaps of the paper's instances that have both answers; a reply without text is an empty one.
+    """Return the overlaps of the paper's instances with both answers; a reply without text counts as an empty text.
 
-    By a measure for which texts are joined, the first piece stands before both texts if a single text was cut.
+    If the measure is `joined` and the instance is a single text, both texts begin with the first piece.
     """
     own = {trial.query.id: trial for trial in trials if trial.query.paper}
     general_arm = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
@@ -49,7 +49,7 @@ def overlaps(trials: Iterable[Trial]) -> list[OverlapPair]:
 
 
 def _overlap(trial: Trial) -> float:
-    """Return the overlap of a reply with the true piece: the text as it is, or the read values of a row."""
+    """Return the overlap of a reply with the true piece: of the text, or of the values that were read for a row."""
     query, measure = trial.query, _measure.get()
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
@@ -71,35 +71,35 @@ def _joined(cells: Iterable[str | None]) -> str:
 
 
 def format_bootstrap_p(p_value: float) -> str:
-    """Return in words the share of resamples that the bootstrap reports as a p-value."""
+    """Return in words the p-value of the bootstrap, which is a share of resamples."""
     return describe_p_value(p_value) if p_value else f"p under {1 / OVERLAP_RESAMPLES:g}"
 
 
 def compares(test: Test) -> bool:
-    """Return whether a test decides by Algorithm 1, so that the measure of the overlap matters to it."""
+    """Return whether a test decides by Algorithm 1, and so depends on the measure of the overlap."""
     return isinstance(test.published, AlgorithmOne)
 
 
 @dataclass(frozen=True)
 class AlgorithmOne(PublishedRule):
-    """The rule that requires a larger mean overlap with the guided instruction: paired bootstrap, p <= 0.05."""
+    """The rule that the mean overlap is larger with the guided instruction, by a paired bootstrap at p <= 0.05."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision; if no instance has both answers, it is not contaminated."""
+        """Return the rule's decision: False if no instance has both answers."""
         pairs = overlaps(trials)
         return bool(pairs) and self.p_value(pairs) <= ALGORITHM_ONE_LEVEL
 
     def p_value(self, pairs: Sequence[OverlapPair], *, paired: bool = True) -> float:
-        """Return the p-value by 10,000 resamples, seed 0: paired as published, or unpaired as in the public code."""
+        """Return the p-value from 10,000 resamples, seed 0: paired as published, or unpaired as in the public code."""
         guided, general = zip(*pairs, strict=True)
         return bootstrap(guided, general, paired=paired)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why nothing can be compared, or None if there is a pair of answers."""
+        """Return why nothing can be compared, or None if an instance has both answers."""
         return None if overlaps(trials) else "no instance has an answer to the guided and to the general instruction"
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return the number of instances whose completion has more overlap under the guided instruction."""
+        """Return how many instances have more overlap with the guided than with the general instruction."""
         return sum(pair.guided > pair.general for pair in overlaps(trials))
 
     def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -107,7 +107,7 @@ class AlgorithmOne(PublishedRule):
         return [trial for trial in trials if not trial.query.decoy_of]
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return the mean overlaps and both p-values, in words."""
+        """Return the mean overlaps and both p-values in words."""
         pairs = overlaps(trials)
         if not pairs:
             return "no instance has both completions"

@@ -1,7 +1,7 @@
-"""Instances that are cut in two, and facts about their second pieces that need no answer of a model.
+"""Instances that are cut in two, and facts about their second pieces that no answer is needed for.
 
-Rows of a table of texts are cut in their text, rows of any other table between two cells. The draws never depend on
-hidden parts, except on the length of a text's second piece.
+Rows of a table of texts are cut within the text; rows of any other table are cut between two cells. The draws do not
+depend on hidden parts, except on the length of a text's second piece.
 """
 
 from collections import Counter
@@ -31,12 +31,12 @@ from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
-COUNTED, LATE = 8, 4  # cells of a row that are predicted at most; of these, cells that every cut hides
+COUNTED, LATE = 8, 4  # most cells of a row that are predicted; among these, cells that every cut hides
 
 
 @dataclass(frozen=True)
 class CutText:
-    """A text in two pieces, with its label as prompts have it, and the parts of the second that show no memory."""
+    """A text in two pieces, its label as prompts show it, and the parts of the second piece that show no memory."""
 
     row: int
     halves: Halves
@@ -46,9 +46,9 @@ class CutText:
 
 @dataclass(frozen=True)
 class CutRow:
-    """A row in two pieces: its `columns` in order, the label first, and how many are shown.
+    """A row in two pieces: its `columns` in order with the label first, and the number of shown columns.
 
-    `predictions` are those of the hidden cells that count, `unsure` is as in `RowPrediction`.
+    `predictions` has the predictions of the hidden cells that count; `unsure` is defined as in `RowPrediction`.
     """
 
     row: int
@@ -60,7 +60,7 @@ class CutRow:
 
 
 def label_of(task: TextTask, value: Cell) -> str:
-    """Return a label as prompts have it: with its name, if the card has one (`1 (World)`)."""
+    """Return a label as prompts show it: with its name, if the card has one (`1 (World)`)."""
     if value is None:
         return ""
     name = task.names.get(value, value)
@@ -68,12 +68,12 @@ def label_of(task: TextTask, value: Cell) -> str:
 
 
 def read_of(task: TextTask) -> tuple[str, ...]:
-    """Return the columns that are cut: all texts, or only the summary, which stands after its text."""
+    """Return the columns that are cut: all texts or, for a summary after its text, only the summary."""
     return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
 
 
 def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
-    """Return the published rule's ten instances and `further` ones with second pieces of twelve words or more.
+    """Return the ten instances of the published rule, and `further` ones with second pieces of at least twelve words.
 
     Raises `Skip` if no text can be cut in two.
     """
@@ -99,9 +99,9 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
-    """Return the two pieces of a row's text, of a pair its two sentences, or None if one of them is empty.
+    """Return the two pieces of a row's text, or the two sentences of a pair; None if one of them is empty.
 
-    The text of a summary, if the table has it, too, is neither shown nor asked.
+    If the table has both a text and its summary, the text is neither shown nor asked.
     """
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
@@ -117,10 +117,10 @@ def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | Non
 def elsewhere(
     table: Table, task: TextTask, seconds: Mapping[int, str], shown: Sequence[str]
 ) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
-    """Return the phrases of second pieces that stand in another row's text, too, and the words that fill slots.
+    """Return the phrases of second pieces that another row's text also contains, and the words that fill slots.
 
-    `seconds` has the second piece of each drawn row, and `shown` what is shown before each. A word that fills a slot
-    stands in few texts, and there twice, or once and in the label.
+    `seconds` has the second piece of each drawn row, and `shown` the text before each piece. A word that fills a slot
+    occurs in few texts: in each of them twice, or once and in the label.
     """
     columns = [*task.texts, *([task.label] if task.label else [])]
     places = [table.columns.index(name) for name in columns]
@@ -130,7 +130,7 @@ def elsewhere(
     few = {word for word, count in every.items() if count <= max(1, MOST_SLOT_WORD_SHARE * len(rows))}
     rare = frozenset(word for text in shown for word in words(text) if word in few or word not in every)
 
-    own: dict[tuple[str, ...], int] = {}  # the row, or -1 if several have it
+    own: dict[tuple[str, ...], int] = {}  # the row with the phrase, or -1 for several rows
     for (row, second), before in zip(seconds.items(), shown, strict=True):
         true = words(second)
         with_slots = slotted(true, rare.intersection(words(before)))
@@ -146,9 +146,9 @@ def elsewhere(
 
 
 def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
-    """Return the published rule's ten rows and `further` ones of which the baseline is least sure.
+    """Return the ten rows of the published rule, and `further` rows that the baseline predicts worst.
 
-    A row is asked only if no other row has the shown cells. Raises `Skip` if there is none.
+    A row is asked only if no other row has the same shown cells. Raises `Skip` if there is none.
     """
     columns = label_first(table)
     labels = len(columns) - len(_features(table))
@@ -172,12 +172,12 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
 
 
 def label_first(table: Table) -> tuple[str, ...]:
-    """Return the columns as an instruction has them: the label, if the table has one, stands first."""
+    """Return the columns in the order of an instruction: first the label, if the table has one."""
     return (*((table.target,) if table.target else ()), *_features(table))
 
 
 def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
-    """Return the rows whose cells in these columns no other row has."""
+    """Return the rows with a unique combination of cells in these columns."""
 
     def find() -> frozenset[int]:
         keys = list(zip(*map(table.column, columns), strict=True))
@@ -192,7 +192,10 @@ def _features(table: Table) -> tuple[str, ...]:
 
 
 def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
-    """Return at most 400 rows, the same for every seed, that their first cells identify; late cuts if these are few."""
+    """Return at most 400 rows that their first cells identify, the same for every seed.
+
+    If early cuts identify few rows, rows that only late cuts identify are added.
+    """
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)
     if len(found) < 2 * (PUBLISHED_INSTANCES + further):
@@ -204,10 +207,10 @@ def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: 
 def _predictions(
     table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
 ) -> dict[str, dict[int, RowPrediction]]:
-    """Return for each counted column the baseline's prediction in each row, given all cells that stand before it.
+    """Return for each counted column the baseline's prediction in each row, given all cells before this column.
 
-    So one prediction serves for any cut of a row. The cells between the cut and the predicted one are hidden from the
-    model and known to the baseline, so that cells that follow from them are worth nothing.
+    So one prediction serves for all cuts of a row. The model does not see the cells between the cut and the predicted
+    cell, but the baseline does. So cells that follow from these are worth nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
     counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
@@ -231,7 +234,7 @@ def _cut_row(
         of_rows = predictions[name]
         if name == columns[shown]:
             return of_rows[row].unsure
-        # it is predicted from hidden cells, so that only the mean over all rows reveals nothing of this row
+        # predicted from hidden cells: only the mean over all rows reveals nothing about this row
         return sum(one.unsure for one in of_rows.values()) / len(of_rows)
 
     chances = {name: predictions[name][row].cells[name] for name in hidden}

@@ -1,14 +1,14 @@
 """The place where an instance is cut in two: Golchin and Surdeanu 2024, section 3.1 (2).
 
-A text is cut at the end of a sentence, a single sentence between two words, a row between two cells. The share that is
-shown is drawn for each instance; the authors' public code draws one share for all.
+A text is cut at the end of a sentence, a single sentence between two words, and a row between two cells. The shown
+share is drawn for each instance; the authors' public code draws one share for all instances.
 """
 
 import re
 from random import Random
 from typing import NamedTuple
 
-SHOWN = 0.4, 0.7  # the least and the largest share of an instance that is shown
+SHOWN = 0.4, 0.7  # the smallest and the largest share of an instance that is shown
 END = re.compile(r"""[.!?\u2026]+['")\]\u2019\u201d]*(?=\s)|[\u3002\uff01\uff1f]+['")\]\u2019\u201d\u300d]*""")
 BEGINNING = re.compile(r"""\s*['"(\[\u2018\u201c]*[\w$\u20ac\u00a3#&-]""")
 WORD_BEFORE = re.compile(r"[\w.&-]+\.\Z")
@@ -21,19 +21,19 @@ ABBREVIATIONS = frozenset(
 
 
 class Halves(NamedTuple):
-    """An instance in two pieces; joined by a space they are the whole text."""
+    """An instance in two pieces, which make the whole text if joined by a space."""
 
     first: str
     second: str
 
 
 def share_shown(rng: Random) -> float:
-    """Return the share of one instance that is shown: any from 40 to 70 %."""
+    """Return a random share of an instance to show, from 40 to 70 %."""
     return rng.uniform(*SHOWN)
 
 
 def pieces_shown(share: float, pieces: int) -> int:
-    """Return how many of at least two pieces are shown: one at least, and all but one at most."""
+    """Return how many of `pieces` (two or more) are shown: at least one, and not all."""
     return min(pieces - 1, max(1, round(share * pieces)))
 
 
@@ -42,8 +42,7 @@ def sentences(text: str) -> list[str]:
 
     A sentence ends at a full stop, an exclamation or question mark or an ellipsis, with quotes and brackets closed
     after it, if white space follows and then no small letter. The full stops of titles and other abbreviations (Mr.,
-    Inc., No.) and of initials (J. F., U.S.) end no sentence. So two sentences may stay together, which moves a cut and
-    makes nothing wrong.
+    Inc., No.) and of initials (J. F., U.S.) end no sentence. If two sentences stay together, this only moves a cut.
     """
     found, begun = [], 0
     for end in END.finditer(text):
@@ -59,9 +58,9 @@ def sentences(text: str) -> list[str]:
 
 
 def cut(text: str, share: float) -> Halves | None:
-    """Return a text cut in two, with this share of its sentences shown or, of a single one, of its words.
+    """Return a text cut in two: this share of its sentences is shown or, if there is one sentence, of its words.
 
-    White space is a single space in both pieces. None if the text has only one word.
+    White space becomes single spaces. Return None if the text has only one word.
     """
     whole = " ".join(text.split())
     parts = sentences(whole)
@@ -74,7 +73,7 @@ def cut(text: str, share: float) -> Halves | None:
 
 
 def _abbreviated(sentence: str) -> bool:
-    """Return whether a text ends with a full stop that belongs to its last word."""
+    """Return whether a text ends with an abbreviation: the full stop belongs to its last word."""
     last = WORD_BEFORE.search(sentence)
     if last is None:
         return False

@@ -1,4 +1,4 @@
-"""The guided completion test: the model must continue an instance, and does so better if it knows the named dataset."""
+"""The guided completion test: the model continues an instance, and does it better if it knows the named dataset."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from tabcontam.evidence.rows.guided.word_runs import WordRun
 from tabcontam.evidence.thresholds import LEAST_RECITED_TEXTS, LUCKY_RUN_BITS, MOST_RECITED_CHANCE
 from tabcontam.statistics.permutation_tests import sign_flipped
 
-BLEURT = "guided_completion_bleurt"  # recorded answers to the same instances, with a learned score
+BLEURT = "guided_completion_bleurt"  # id of recorded answers to the same instances with a learned score
 NULL = (
     "after a right word, a fluent writer that has not seen the texts has the next one right in at most half of the "
     "cases; or the longest runs are as long with another name or with none"
@@ -37,39 +37,42 @@ class GuidedCompletion(GuidedTest):
     Measures: whether the model knows single instances: texts word for word, rows cell by cell. A row test: it can show
     that rows were seen.
 
-    Queries: for a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; for texts 40,
-    with 40 to 70 % of the sentences shown or, of a single sentence, of its words; of a pair the first sentence is shown
-    and the second asked. The share is drawn for each instance. Ten of them are the paper's; further rows are those of
-    which the baseline is least sure, further texts have second pieces of twelve words or more. There are decoys as
-    well: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows and
-    for twenty texts; and the label control, the right name with a wrong label, for the ten.
+    Queries: 45 guided ones for a table of rows, with 40 to 70 % of the cells shown, the label first. For texts 40
+    guided ones, with 40 to 70 % of the sentences shown, or of the words of a single sentence; in a pair the first
+    sentence is shown and the second asked. The share is drawn for each instance. Ten queries are the paper's. Further
+    rows are those that the baseline predicts worst; further texts have second pieces of twelve words or more. There are
+    two decoys for each of the paper's ten rows, or of twenty texts: the general instruction, which names no dataset,
+    and an instruction that names another dataset. The label control, the right name with a wrong label, is a third
+    decoy of the paper's ten.
 
-    Null: of rows, the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the
-    cells before them: the decoys are reported and decide nothing, so that a model that recites rows under any name is
-    detected, and a model that writes better under a name is not. Of texts, the longest run of words that an answer has
-    in common with the second piece counts. Words in phrases that other texts or the prompt have, too, do not count, nor
-    do form letters whose names the prompt shows. Each other word has a chance of one half, and a run may begin at one
-    in four of the places. Contaminated: two texts or more are recited beyond that, without the one that is recited best
-    (Benjamini and Heller 2008); or runs are longer under the right name than under none and under a wrong one, by the
-    exact paired permutation of signs, in which the bits of a run beyond three count. An overlap alone decides nothing.
+    Null: for rows, the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the
+    cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is detected, and
+    a model that only writes better under a name is not. For texts, the longest run of words that an answer has in
+    common with the second piece counts. Words in phrases that other texts or the prompt contain do not count, nor do
+    form letters with names that the prompt shows. Each other word is right with a chance of one half, and a run may
+    begin at one in four of the places. Contaminated: at least two texts are recited better than that explains, where
+    the best one does not count (Benjamini and Heller 2008). Or runs are longer under the right name than under no name
+    and under a wrong name, by the exact paired permutation of signs; only a run's bits above three count. An overlap
+    alone decides nothing.
 
     Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
-    instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
-    authors' public code, which resamples both sides apart, is reported next to it.
+    instruction, at p <= 0.05 in 10,000 resamples. The published p-values are from a paired bootstrap. The p-value of
+    the authors' public code, which resamples both sides separately, is reported, too.
 
     Needs: rows that their first cells identify, or texts of two words or more, and a model that generates text, in chat
     or completion form.
 
-    Cannot show: where a text was read. A model may know it from elsewhere on the web, and a paraphrase is not counted.
+    Cannot show: where a text was read. A model may know it from elsewhere on the web. A paraphrase does not count.
     Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on answers of GPT-4 and
     GPT-3.5; a model that writes more fluently, or that computes the content of a text (a solution of GSM8K) or
-    translates it (a pair in two languages), has longer runs. Texts in a script without spaces have too few words. Of
-    rows, as in any row test, it shows nothing about what follows from the shown cells.
+    translates it (a pair in two languages), has longer runs. Texts in a script without spaces have too few words. For
+    rows, as in any row test, cells that follow from the shown ones show nothing.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
     label control is that of its appendix.
 
-    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` goes on with the rest of the row.
+    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` is continued with the rest of the
+    row.
     """
 
     id: ClassVar[str] = "guided_completion"
@@ -77,7 +80,7 @@ class GuidedCompletion(GuidedTest):
     published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, of texts, the longest runs against a fluent writer."""
+        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = _recited(trials, guided) if texts else super().weigh(guided, level)
@@ -85,7 +88,7 @@ class GuidedCompletion(GuidedTest):
         return with_more(evidence, comparisons)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation would not be detected, or None if it would."""
+        """Return why recitation of all pieces would not be detected, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
@@ -94,7 +97,7 @@ class GuidedCompletion(GuidedTest):
         return None if best <= level else explain_out_of_reach(what, "all were recited", best, level)
 
     def _labels(self, trials: Sequence[Trial]) -> str:
-        """Return in words the number of right second pieces that stay right with a wrong label: the label control."""
+        """Return in words how many right second pieces stay right with a wrong label: the label control."""
         right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
         if not right:
             return ""
@@ -103,7 +106,7 @@ class GuidedCompletion(GuidedTest):
 
 
 def with_more(evidence: Evidence, more: str) -> Evidence:
-    """Return the evidence whose sentences, as far as it has some, go on with this text."""
+    """Return the evidence with `more` appended to its sentences that are not empty."""
     own = (evidence.sentence, evidence.counted)
     sentence, counted = (f"{one}; {more}" if more and one else one for one in own)
     return replace(evidence, sentence=sentence, counted=counted)
@@ -117,7 +120,7 @@ def _recited(trials: Sequence[Trial], guided: Sequence[Trial]) -> Evidence:
 def evidence_of_pieces(
     null: str, hit: str, trials: Sequence[Trial], p_value: float, bits: str = "bits recalled"
 ) -> Evidence:
-    """Return the evidence of the runs of words in answers about texts; `hit` says in words when one is right."""
+    """Return the evidence of the word runs in answers about texts; `hit` describes in words a right answer."""
     runs, hits = list(map(run_of, trials)), sum(map(_right, trials))
     recited = sum(run.chance <= MOST_RECITED_CHANCE for run in runs)
     often = f"{recited} have a run of words that fluent writing gives in 1 of 100 at most, the longest"
@@ -133,7 +136,7 @@ def evidence_of_runs(
     trials: Sequence[Trial],
     bits: str = "bits recalled",
 ) -> Evidence:
-    """Return the evidence of runs of words; `gained` says in words what was found, up to the longest run."""
+    """Return the evidence of word runs; `gained` is the sentence up to the length of the longest run."""
     recalled, most = sum(run.bits for run in runs), max((len(run.text) for run in runs), default=0)
     sentence = f"{gained} has {most} words: {recalled:.0f} {bits} ({describe_p_value(p_value)})"
     answered = sum(trial.readable for trial in trials)
@@ -142,21 +145,22 @@ def evidence_of_runs(
 
 
 def gained_by_names(trials: Sequence[Trial]) -> float:
-    """Return the p-value that answers are better under the right name than under none and under another one."""
+    """Return the p-value that answers are better under the right name than under none, and than under another name."""
     return max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """Return for each instance that an arm asks, too, the bits of both answers, and the p-value of their difference.
+    """Return the bits of both answers for each instance that an arm asks, too, and the p-value of their difference.
 
-    The p-value is that of the paired permutation: P(the sum of differences is as large if each may have either sign).
+    It is the p-value of the paired permutation: the chance of a sum of differences as large if each may have either
+    sign.
     """
     pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
 
 
 def arms_in_words(trials: Sequence[Trial]) -> str:
-    """Return the gain by the right name, in words."""
+    """Return in words how much better answers are under the right name."""
     parts = []
     unit = "bits of a run beyond three" if any(of_text(trial.query) for trial in trials) else "bits per instance"
     for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
@@ -171,7 +175,10 @@ def arms_in_words(trials: Sequence[Trial]) -> str:
 
 
 def pairs_of(trials: Sequence[Trial], arm: str) -> list[tuple[Trial, Trial]]:
-    """Return each guided trial with that of its arm, weighed by the same chances, if both can be read."""
+    """Return each guided trial with the arm's trial of the same instance, if both can be read.
+
+    Both trials get the guided query's chances.
+    """
     own = {trial.query.id: trial for trial in trials if not trial.query.decoy_of}
     pairs = []
     for trial in trials:
@@ -182,10 +189,11 @@ def pairs_of(trials: Sequence[Trial], arm: str) -> list[tuple[Trial, Trial]]:
 
 
 def partial_conjunction(runs: Sequence[WordRun]) -> float:
-    """Return P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
+    """Return the p-value that at most one text is known: the partial conjunction of two of n.
 
-    Of all runs but the one that is worth most (Benjamini and Heller 2008, section 3) it takes the smaller of Simes'
-    p-value, for few long runs, and of the binomial tail of how many of them are recited, for many; it is doubled.
+    The run that is worth most is left out (Benjamini and Heller 2008, section 3). The result is twice the smaller of
+    two p-values of all other runs: Simes', for few long runs, and the binomial tail of the number of recited runs, for
+    many.
     """
     from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 
@@ -198,10 +206,10 @@ def partial_conjunction(runs: Sequence[WordRun]) -> float:
 
 
 def _bits_held(trial: Trial) -> float:
-    """Return the bits that an answer holds of the instance: of its cells or, for a text, of its run beyond three.
+    """Return the bits of an answer: of its right cells or, for a text, of its run minus three bits.
 
-    So only long runs count, and not the luck of a writer that knows the style that goes with a name: at most one of
-    eight completions by a fluent writer has such a run, however long the text is.
+    So only long runs count, and not the luck of a writer that knows the style of a name: whatever the text's length, at
+    most one of eight completions by a fluent writer has such a run.
     """
     if of_text(trial.query):
         return max(0.0, run_of(trial).bits - LUCKY_RUN_BITS)
@@ -213,6 +221,6 @@ def _right(trial: Trial) -> bool:
 
 
 def _algorithm_one(trials: Sequence[Trial]) -> str:
-    """Return the result of the published rule in words, if its queries are among these."""
+    """Return the result of the published rule in words, or "" if its queries are not among `trials`."""
     rule = GuidedCompletion.published
     return rule.describe(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

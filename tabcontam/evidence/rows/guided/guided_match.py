@@ -16,19 +16,19 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # persons whose judgements recorded answers have
+PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # ids of recorded answers that persons have judged
 
 
 @dataclass(frozen=True)
 class AlgorithmTwo(PublishedRule):
-    """The rule that requires one exact or two near-exact matches; without a judge only exact ones are known."""
+    """The rule that requires one exact or two near-exact matches. Without a judge, only exact matches are known."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision by the judgements so far."""
+        """Return the rule's decision from the judgements so far."""
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why a table is not clean yet: too few completions were read, or some were not judged; else None."""
+        """Return why a table is not clean: too few completions were read, or some were not judged; None if neither."""
         readable = [trial for trial in trials if trial.readable]
         if len(readable) < LEAST_JUDGED_SHARE * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"
@@ -41,7 +41,7 @@ class AlgorithmTwo(PublishedRule):
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return in words the number of exact and near-exact matches, and the judges."""
+        """Return in words the numbers of exact and of near-exact matches, and the judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
         silent = sum(trial.readable and word_of(trial) is None for trial in trials)
@@ -57,35 +57,34 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 
 @dataclass(frozen=True)
 class GuidedMatch(GuidedTest):
-    """The second pieces that guided completion asks for, which a judge compares with the true ones.
+    """The second pieces of guided completion, which a judge compares with the true pieces.
 
     Measures: how many of ten instances the model reproduces, word for word or nearly so. A score without a calibrated
-    verdict: the calibrated verdict on these answers is that of guided completion, so that nothing is counted twice.
+    verdict: these answers already have the calibrated verdict of guided completion, and count only once.
 
-    Queries: the ten guided ones of guided completion, in the same words, so that they are asked once for both tests.
+    Queries: the paper's ten guided queries of guided completion, in the same words. They are asked once for both tests.
 
-    Null: none. Exact matches are decided by the text alone: all words in order, where white space, capitals, quotes and
-    marks at the end may differ; of a row, all hidden cells have the same values. For any other completion the judge
+    Null: none. The text alone decides about exact matches: all words in order, where white space, capitals, quotes and
+    final punctuation may differ; in a row, all hidden cells have the same values. For any other completion the judge
     (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. A model that judges is
-    asked about made-up pairs, too: true pieces next to themselves, next to themselves with one change, and next to
-    those of other rows; the report has the share that it judges rightly. The score is the share of matches.
+    also asked about made-up pairs: a true piece and its copy, its copy with one change, or another row's piece. The
+    report states the share of these that it judges correctly. The score is the share of matches.
 
-    Published rule: Algorithm 2. Contaminated by at least one exact match, or by two near-exact ones. Without a judge
-    only exact ones are counted, and the result is contaminated or no answer, never clean; likewise if a completion that
-    a judge was asked about has no judgement.
+    Published rule: Algorithm 2. Contaminated if there is at least one exact match, or two near-exact ones. Without a
+    judge only exact matches count, and the result is contaminated or no answer, never clean. The same holds if a judge
+    gave no judgement on a completion.
 
     Needs: what guided completion needs; for near-exact matches a model or a person that judges.
 
     Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
-    any model may write, as in pairs of sentences. In rows with few or usual hidden cells any predictor has some exactly
-    right: the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on
-    made-up pairs is a lower bound.
+    any model may write, as in pairs of sentences. Rows with few or usual hidden cells are exactly right by prediction:
+    the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on made-up
+    pairs is a lower bound.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", section 3.2.2 and appendix C; Algorithm 2. The authors'
-    judge sees one exact and three near-exact pairs before it is asked, and none that does not match; ours sees both
-    kinds.
+    judge first sees one exact and three near-exact pairs; ours also sees pairs that do not match.
 
-    Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: no exact match, so that a judge
+    Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: this is no exact match, so a judge
     decides.
     """
 
@@ -102,22 +101,22 @@ class GuidedMatch(GuidedTest):
     }
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the published rule's ten instances, guided. Raises `Skip` if nothing can be cut in two."""
+        """Return the ten guided queries of the published rule. Raises `Skip` if no instance can be cut in two."""
         return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the cells that the answer gives, or the piece as it was written; an exact match is a hit."""
+        """Return the cells in the answer, or the piece as it was written; an exact match is a hit."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = reading.readable and _compared(Trial(query, reply, reading)).exact
-        readable = reading.readable and (exact or not declines(reply.text))  # else a refusal would be not detected
+        readable = reading.readable and (exact or not declines(reply.text))  # a refusal must not count as not detected
         return replace(reading, hit=exact, paper_hit=exact, readable=readable)
 
     def compared(self, trials: Sequence[Trial]) -> list[CompletionPair]:
-        """Return every completion that could be read, and those that are not answered yet."""
+        """Return all completions that could be read, and those of queries that are not answered yet."""
         return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return how many match; no p-value."""
+        """Return how many completions match; no p-value."""
         hits = RULE.hits(trials)
         return Evidence(
             statistic="matches",
@@ -131,7 +130,7 @@ class GuidedMatch(GuidedTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return None: the test decides nothing, so that no query is in vain."""
+        """Return None: the test has no calibrated verdict that could be out of reach."""
         return None
 
 
@@ -145,7 +144,7 @@ def word_of(trial: Trial) -> Likeness | None:
 
 
 def _compared(trial: Trial) -> CompletionPair:
-    """Return a completion with the true piece: the text as it was read, or of a row the answer and its cells."""
+    """Return a completion and the true piece; for a row, also its hidden cells and whether all were read."""
     query, reading = trial.query, trial.reading
     answer = as_read(trial.reply).text
     parsed = reading.parsed if reading is not None and isinstance(reading.parsed, Mapping) else {}

@@ -1,8 +1,8 @@
-"""The base of the guided completion tests: their queries, the reading of answers, and a simulated model's answers.
+"""The base of the guided completion tests: their queries, the reader of answers, and simulated answers.
 
-A query asks for the second piece of an instance. Guided queries name its dataset. Each other arm asks for that piece,
-too, as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the right
-dataset and another label.
+A query asks for the second piece of an instance. Guided queries name the instance's dataset. Each other arm asks for
+the same piece as a decoy of the guided query: `general` names no dataset, `wrong-name` another one, and `wrong-label`
+the right dataset with another label.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,21 +38,21 @@ from tabcontam.tables.text_tasks import TextTask
 SECOND = "second piece"  # the asked feature of a query about a text
 GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
 ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
-FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
+FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances in addition to the paper's ten
 
 
 def of_text(query: Query) -> bool:
-    """Return whether a query asks for the second piece of a text; else it asks for cells of a row."""
+    """Return whether a query asks for the second piece of a text, and not for cells of a row."""
     return query.asked == (SECOND,)
 
 
 def of_pair(query: Query) -> bool:
-    """Return whether a query about a text shows the first sentence of a pair and asks for the second."""
+    """Return whether a query shows the first sentence of a pair and asks for the second."""
     return of_text(query) and is_pair(_instruction(query))
 
 
 def arm_of(query: Query) -> str:
-    """Return the arm of a query by its id: `general`, `wrong-name` or `wrong-label`; empty for a guided one."""
+    """Return the arm of a query by its id: `general`, `wrong-name` or `wrong-label`; "" for a guided one."""
     return next((arm for arm in ARMS if query.decoy_of and query.id == f"{query.decoy_of}-{arm}"), "")
 
 
@@ -63,12 +63,12 @@ def run_of(trial: Trial) -> WordRun:
 
 
 def whole_run(query: Query) -> WordRun:
-    """Return the run of an answer that is the true second piece."""
+    """Return the longest run if the answer is exactly the true second piece."""
     return longest(query.expected[0] or "", query.expected[0] or "", query.not_expected)
 
 
 def first_piece(query: Query) -> str:
-    """Return the first piece as the query shows it, without the words around it."""
+    """Return the first piece of an instance as the query shows it, without the words before and after it."""
     return shown_in(_instruction(query))
 
 
@@ -79,73 +79,73 @@ def _instruction(query: Query) -> str:
 
 @dataclass(frozen=True)
 class GuidedAnswers(CellAnswers):
-    """Answers that hold cells of a row or the second piece of a text; without memory, another piece of the table."""
+    """Answers with cells of a row or the second piece of a text. Without memory, the piece is another row's."""
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """Return the cells, or the piece."""
+        """Return the true cells or the true piece."""
         return query.expected
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent values or, of texts, the end of the table's first one that is not asked."""
+        """Return the most frequent values or, for texts, the end of the first text that is not asked."""
         return self._of_another(table, query, 0) if of_text(query) else super().usual(query, table)
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return the likeliest values or, of texts, the end of any other one."""
+        """Return the likeliest values or, for texts, the end of a random other text."""
         if of_text(query):
             return self._of_another(table, query, rng.randrange(len(table.rows)))
         return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return values as frequent as in their columns or, of texts, the end of any other one."""
+        """Return values as frequent as in their columns or, for texts, the end of a random other text."""
         return self.predicted(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the piece as it is, or a row in the form of the prompt's."""
+        """Return the piece unchanged, or the cells as a row in the form of the prompt's rows."""
         return values[0] or "" if of_text(query) else super().text(query, values, prompt)
 
     def piece(self, table: Table, query: Query, row: int) -> str:
-        """Return the end of a row's last text, of as many words as are asked."""
+        """Return the end of a row's last text, with as many words as the expected piece."""
         column = table.text.texts[-1] if table.text else table.columns[-1]
         return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
 
     def _of_another(self, table: Table, query: Query, row: int) -> list[str]:
-        """Return the piece of a row, or of the next one if this row is asked."""
+        """Return the piece of `row`, or of the next row if the query asks about `row`."""
         return [self.piece(table, query, row if row not in query.rows else (row + 1) % len(table.rows))]
 
 
 class GuidedTest(OneCellTest):
-    """A test that asks for second pieces, guided and in the other arms; subclasses weigh the answers."""
+    """A test that asks for second pieces in the guided and other arms; subclasses weigh the answers."""
 
     whole: ClassVar[str] = "second pieces are right in all that counts"
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
-    resampled: ClassVar[bool] = False  # each answer is compared with that of another arm
+    resampled: ClassVar[bool] = False  # each answer is compared with another arm's
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result; those about texts are weighed by their words and have no prediction."""
+        """Return the queries of a result. Queries about texts have no prediction; they are weighed by their words."""
         if table.text is None:
             return super().planned(table, serializer, rng)
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the guided queries, followed by the arms. Raises `Skip` if nothing can be cut in two."""
+        """Return the guided queries, each followed by its arms. Raises `Skip` if no instance can be cut in two."""
         text = table.text
         written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
         return sorted(written, key=lambda query: bool(query.decoy_of))
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a cut answer has all cells or, about a text, as many words as the second piece."""
+        """Return whether a cut answer has all cells or, for a text, as many words as the second piece."""
         if not of_text(query):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the cells that the answer gives, or the piece as it was written.
+        """Return the cells in the answer, or the piece as it was written.
 
         A text is right if the answer begins with all words of the second piece. An answer that declines is unread,
-        unless it has five words in a row of the piece; so is an answer that was cut before it had as many words.
+        unless it has five consecutive words of the piece. An answer about a text that was cut too early is also unread.
         """
-        least_words = 5  # words of a common run from which on an answer does not count as declining
+        least_words = 5  # words of a run with which an answer does not count as declining
         if not of_text(query):
             return super().read(query, reply, serializer, dictionary)
         if reply.state not in READ:
@@ -160,7 +160,7 @@ class GuidedTest(OneCellTest):
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return the asked cells, of which there may be only one."""
+        """Return the asked cells; there may be only one."""
         reading = OneCellTest if len(query.asked) == 1 else RowTest
         return reading._read_cells(self, query, text, sorts, serializer)
 
@@ -214,7 +214,7 @@ class GuidedTest(OneCellTest):
 
 
 def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
-    """Yield a guided query and its arms; the general arm of a query of the paper is the paper's, too."""
+    """Yield a guided query and its arms. If the guided query is the paper's, its general arm is, too."""
     yield query
     for arm, write in arms.items():
         paper = query.paper and arm == GENERAL
@@ -236,19 +236,19 @@ def _write_row(
 
 
 def other_places(table: Table, titles: Sequence[str]) -> list[InstanceOrigin]:
-    """Return other datasets of these titles, in a split of the same name."""
+    """Return the datasets with these titles as origins, in a split of the same name."""
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
     return [InstanceOrigin(title, table.split) for title in others or titles]
 
 
 def _titles(table: Table) -> list[str]:
-    """Return the titles of other cards whose rows are made of cells, as this table's are."""
+    """Return the titles of other cards with rows of cells, like this table's rows."""
     return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
 def _other_label(table: Table, task: TextTask, instance: CutText, rng: Random) -> str:
-    """Return another label of the dataset, or an empty text if there is none."""
+    """Return another label of the dataset, or "" if there is none."""
     if task.label is None or not instance.label:
         return ""
     labels = (label_of(task, value) for value in sorted(table.distinct(task.label)))
@@ -256,7 +256,7 @@ def _other_label(table: Table, task: TextTask, instance: CutText, rng: Random) -
 
 
 def _with_other_label(table: Table, instance: CutRow, rng: Random) -> tuple[Cell, ...]:
-    """Return the cells with another label, which stands first; none if the table has no label, or one value of it."""
+    """Return the cells with another label as the first cell; () if the table has no label, or only one."""
     if table.target is None:
         return ()
     others = [value for value in sorted(table.distinct(table.target)) if value != instance.cells[0]]
@@ -264,7 +264,7 @@ def _with_other_label(table: Table, instance: CutRow, rng: Random) -> tuple[Cell
 
 
 def _without_name(text: str) -> str:
-    """Return an answer without the name of the asked piece, if it begins with it."""
+    """Return an answer without the name of the asked piece at its beginning."""
     first, colon, rest = text.partition(":")
     names = {SECOND, "sentence 2"}
     return rest.strip() if colon and first.strip(" *#\"'").casefold() in names else text.strip()

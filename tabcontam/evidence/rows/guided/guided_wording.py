@@ -1,6 +1,6 @@
 """The instructions: guided, general, with another dataset's name, and with a wrong label, in four forms and for rows.
 
-Their contents follow Golchin and Surdeanu 2024, section 3.1 and appendix A; the words are our own.
+Their contents follow Golchin and Surdeanu 2024, section 3.1 and appendix A; the wording is ours.
 """
 
 import re
@@ -14,25 +14,25 @@ from tabcontam.tables.text_tasks import TextForm
 
 
 class InstanceOrigin(NamedTuple):
-    """The origin of an instance: a dataset's title, and its split, if it has any."""
+    """The origin of an instance: a dataset's title, and its split if there is one."""
 
     title: str
     split: str = ""
 
     @property
     def words(self) -> str:
-        """The place in words."""
+        """The origin in words."""
         return f"the {self.split} split of the dataset {self.title}" if self.split else f"the dataset {self.title}"
 
 
 @dataclass(frozen=True)
 class TextWords:
-    """The words for a form of texts: for what is completed, shown and asked, for both together, and for the label."""
+    """The words for one form of texts: for the instance, its two pieces, the whole, and the label."""
 
     what: str  # an instance, of the dataset or of none
-    first: str  # the name of what is shown
-    second: str  # the name of what is asked
-    whole: str  # what both make together
+    first: str  # the name of the shown piece
+    second: str  # the name of the asked piece
+    whole: str  # the name of both pieces together
     label: str  # what the label means
 
 
@@ -54,13 +54,13 @@ WORDS: Mapping[TextForm, TextWords] = {
         "the label of the summary",
     ),
 }
-FIRST = re.compile(r"^(?:First piece|Sentence 1|A row [^\n]*):\s?", re.MULTILINE)  # what stands before a first piece
-SECOND = re.compile(r"\n(?:Second piece|Sentence 2):\Z")  # and after it
+FIRST = re.compile(r"^(?:First piece|Sentence 1|A row [^\n]*):\s?", re.MULTILINE)  # text before a first piece
+SECOND = re.compile(r"\n(?:Second piece|Sentence 2):\Z")  # text after a first piece
 ROW = TextWords("a row", "First piece", "Second piece", "one row", "the label of the row, which stands first")
 
 
 def text_prompt(form: TextForm, place: InstanceOrigin | None, first: str, label: str) -> Prompt:
-    """Return the instruction to go on with a text: guided if it names its place, else general."""
+    """Return the instruction to continue a text: guided if it has a `place`, else general."""
     words = WORDS[form]
     labelled = f"{words.label[:1].upper()}{words.label[1:]}, is given. " if label else ""
     shown = "\n".join(filter(None, (f"Label: {label}" if label else "", f"{words.first}: {first}")))
@@ -79,10 +79,9 @@ def text_prompt(form: TextForm, place: InstanceOrigin | None, first: str, label:
 def row_prompt(
     place: InstanceOrigin | None, shown: str, label: str, asked: Sequence[str], header: Sequence[str], prefix: str
 ) -> Prompt:
-    """Return the instruction to go on with a row; `label` is the name of the first feature, if that is the label.
+    """Return the instruction to continue a row; `label` is the name of the first feature if this is the label, else "".
 
-    `header` stands above the row if its form names no features, and `prefix` is the row up to where the value of the
-    first asked feature stands.
+    `header` is put above the row if the row's form names no features. `prefix` is the row up to the first asked value.
     """
     from_where = f"of {place.words}" if place else "of a table"
     labelled = f"The label of the row, {label}, stands first in it. " if label else ""
@@ -97,7 +96,7 @@ def row_prompt(
 
 
 def shown_in(text: str) -> str:
-    """Return the first piece that any rendering of these instructions shows, without the words around it."""
+    """Return the first piece that a rendering of these instructions shows, without the words before and after it."""
     begun = FIRST.search(text)
     return SECOND.sub("", text[begun.end() if begun else 0 :])
 
@@ -107,7 +106,7 @@ def is_pair(text: str) -> bool:
     return text.endswith(f"\n{WORDS[TextForm.PAIR].second}:")
 
 
-# Well-known datasets of texts, by their form: wrong but plausible names.
+# Well-known datasets of texts by their form, which are wrong but plausible names.
 OTHERS: Mapping[TextForm, Sequence[str]] = {
     TextForm.CLASSIFICATION: (
         "AG News", "IMDB", "Yelp Reviews", "DBpedia", "20 Newsgroups", "Yahoo Answers", "Amazon Reviews", "SST-2",

@@ -1,9 +1,9 @@
 """Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. An extra (`hf`).
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
-other as a pair. BERTScore (Zhang et al. 2020, section 3) compares the tokens of both by the cosine of their contextual
-embeddings, each with its best partner. Models are read from a folder or the hub, from safetensors alone, and none of
-their own code runs.
+other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
+contextual embedding has the largest cosine. Models are read from a folder or the hub, only from safetensors; code of
+theirs never runs.
 """
 
 from dataclasses import dataclass
@@ -26,26 +26,26 @@ class OverlapMeasure(Protocol):
 
     @property
     def spec(self) -> str:
-        """The measure as it is written after `--overlap`, a folder from the root on."""
+        """The measure as a user writes it after `--overlap`; a folder has its absolute path."""
 
     @property
     def title(self) -> str:
-        """The name of the measure in sentences, without the place of a folder."""
+        """The name of the measure in sentences, without the path of a folder."""
 
     @property
     def joined(self) -> bool:
-        """True if the first piece of a single text stands before both texts that it reads."""
+        """True if the measure reads the first piece of a single text before both texts."""
 
     def score(self, expected: str, answer: str) -> float:
-        """Return how similar the two texts are; more is more similar."""
+        """Return the similarity of two texts; a larger number means more similar."""
 
     def __hash__(self) -> int:
-        """Return a hash of all that the score depends on, so that no score is computed twice."""
+        """Return a hash of everything that the score depends on: equal measures compute a score once."""
 
 
 @dataclass(frozen=True)
 class Rouge:
-    """ROUGE-L, of the second pieces alone."""
+    """ROUGE-L between the second pieces."""
 
     spec: str = ROUGE
     title: str = "ROUGE-L"
@@ -58,7 +58,7 @@ class Rouge:
 
 @dataclass(frozen=True)
 class Bleurt:
-    """The score of a BLEURT model; as published, of single texts with their first pieces, of pairs without."""
+    """The score of a BLEURT model. As published, single texts include their first pieces, and pairs do not."""
 
     name: str
     joined: bool = True
@@ -74,7 +74,7 @@ class Bleurt:
         return f"BLEURT ({_called(self.name)})"
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the regression head's output for the pair, the expected text first."""
+        """Return the regression head's output for both texts, the expected one first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)
@@ -85,7 +85,7 @@ class Bleurt:
 
 @dataclass(frozen=True)
 class BertScore:
-    """The F1 of BERTScore without weights for rare words, of the second pieces alone."""
+    """The F1 of BERTScore between the second pieces, without weights for rare words."""
 
     name: str
     joined: bool = False
@@ -101,7 +101,7 @@ class BertScore:
         return f"BERTScore ({_called(self.name)})"
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the harmonic mean of precision and recall, or 0 if a text has no token."""
+        """Return the harmonic mean of precision and recall; 0 if a text has no tokens."""
         true, own = self._embedded(expected), self._embedded(answer)
         if not len(true) or not len(own):
             return 0.0
@@ -110,7 +110,7 @@ class BertScore:
         return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
     def _embedded(self, text: str) -> Any:
-        """Return the embeddings of a text's tokens, each of length 1, without the tokenizer's own marks."""
+        """Return the embeddings of a text's tokens, each of length 1, without the tokenizer's special tokens."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=False)
@@ -124,10 +124,12 @@ class BertScore:
 
 
 def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
-    """Return the measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a hub name.
+    """Return the measure that a user names:
 
-    The model is loaded, unless `load` is false. Raises `UsageError` for any other text, if the extra is missing, if
-    there is no such folder and, for a model that is loaded, if it cannot be downloaded or read safely.
+    `rouge`, `bleurt:MODEL` or `bertscore:MODEL`; MODEL is a folder or hub name.
+
+    The model is loaded, unless `load` is false. Raises `UsageError` for any other text, for a missing extra or folder,
+    and for a model that cannot be downloaded or read safely.
     """
     kind, _, name = spec.partition(":")
     if spec == ROUGE:
@@ -141,7 +143,7 @@ def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
 
 
 def _called(name: str) -> str:
-    """Return the model's name without its place: of a folder its last part."""
+    """Return the model's name: for a folder, the last part of its path."""
     return Path(name).name if Path(name).is_absolute() else name
 
 
@@ -150,7 +152,7 @@ def _where(name: str) -> str:
 
 
 def _checked(name: str) -> str:
-    """Return a model's name, a folder from the root on. Raises `UsageError` for no folder, and without the extra."""
+    """Return a model's name; a folder gets its absolute path. Raises `UsageError` without the folder or the extra."""
     folder = Path(name).expanduser()
     if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
         raise UsageError(f"{_where(name)} does not exist: there is no such folder")
@@ -161,7 +163,7 @@ def _checked(name: str) -> str:
 
 @lru_cache(maxsize=2)
 def _loaded(name: str, head: bool) -> tuple[Any, Any]:
-    """Return a model and its tokenizer. Raises `UsageError` if they cannot be loaded or score more than one number."""
+    """Return a model and its tokenizer. Raises `UsageError` if they cannot be loaded or give more than one score."""
     from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
     where = _where(name)
@@ -179,6 +181,6 @@ def _loaded(name: str, head: bool) -> tuple[Any, Any]:
 
 
 def _room(model: Any, tokenizer: Any) -> int:
-    """Return the number of tokens that the model takes."""
+    """Return the largest number of tokens that the model accepts."""
     most = getattr(model.config, "max_position_embeddings", None) or MOST_OVERLAP_TOKENS
     return min(int(most), int(tokenizer.model_max_length), MOST_OVERLAP_TOKENS)

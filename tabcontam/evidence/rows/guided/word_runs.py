@@ -1,8 +1,8 @@
 """The longest run of words that a completion has in common with the true text, and its worth in bits.
 
-A writer that has not seen a text sometimes hits its next word, or two in a row. The rate was measured on recorded
-answers of two models to texts that they had not read (docs/method/other-papers.md): after a right word the next one is
-right in fewer than half of the cases, so that each word of a run halves the chance that such a writer gets so far.
+A writer that has not read a text sometimes guesses its next word, or the next two. The rate was measured on recorded
+answers of two models to texts that they had not read (docs/method/other-papers.md). After a right word, the next one is
+right in fewer than half of the cases. So each further word halves the chance of a run.
 """
 
 import re
@@ -15,21 +15,21 @@ from math import log2
 from tabcontam.evidence.thresholds import FLUENT_WORD_CHANCE, PHRASE_WORDS, RUN_START_SHARE, SHOWN_PHRASE_WORDS
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
-SLOT = ""  # in a phrase: a word that its text has elsewhere, too, such as the name in a form letter
+SLOT = ""  # stands in a phrase for a word that its text repeats elsewhere, such as the name in a form letter
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text without their case: letters and digits, with the apostrophes inside them."""
+    """Return the words of a text in lower case: letters and digits, with apostrophes inside words."""
     return [word.replace("\u2019", "'") for word in WORD.findall(text.casefold())]
 
 
 def phrases(text: Sequence[str], length: int) -> Iterable[tuple[str, ...]]:
-    """Return every `length` words in a row."""
+    """Return all phrases of `length` consecutive words."""
     return zip(*(text[place:] for place in range(length)), strict=False)
 
 
 def slotted(text: Sequence[str], slots: Collection[str]) -> list[str]:
-    """Return the words of a text, with `SLOT` in place of those that fill a slot."""
+    """Return the words of a text, with `SLOT` in place of the words in `slots`."""
     return [SLOT if word in slots else word for word in text]
 
 
@@ -38,9 +38,9 @@ def common(
 ) -> tuple[str, ...]:
     """Return the parts of a text that show no memory.
 
-    They are made of phrases of four words that stand in other texts of the table, `elsewhere`, and of two words in a
-    row that the prompt shows. A word of the prompt that is `rare` in the table is a slot: phrases of `elsewhere` may
-    have slots in place of other such words, so that a form letter whose names the prompt shows does not count.
+    They consist of phrases of four words in `elsewhere`, which other texts of the table contain, and of two consecutive
+    words of the prompt. A word of the prompt that is `rare` in the table counts as a slot, and phrases of `elsewhere`
+    may have slots. So a form letter with names that the prompt shows does not count.
     """
     true, shown_words = words(text), words(shown)
     slots = rare.intersection(shown_words)
@@ -65,10 +65,10 @@ def common(
 
 @dataclass(frozen=True)
 class WordRun:
-    """A run of words that a completion and a text have in common without a gap.
+    """A run of consecutive words that a completion and a text have in common.
 
-    `text` are the words of the run, `own` how many of them are no common part, `length` how many words the longer of
-    the two, text and completion, has: at one in four of so many places a run may begin.
+    `text` has the words of the run, and `own` the number of them that show memory. `length` is the number of words in
+    the longer of the two texts; a run may begin at one in four of these places.
     """
 
     text: tuple[str, ...]
@@ -77,17 +77,17 @@ class WordRun:
 
     @cached_property
     def bits(self) -> float:
-        """The worth of the run: a bit for each word of its own, less the worth of choosing its place; not below 0."""
+        """The worth of the run: a bit for each word that shows memory, minus the bits of its place; at least 0."""
         return max(0.0, -self.own * log2(FLUENT_WORD_CHANCE) - log2(max(1.0, RUN_START_SHARE * self.length)))
 
     @property
     def chance(self) -> float:
-        """The chance, at most, that a fluent writer that has not seen the text gets a run worth as much."""
+        """An upper bound for the chance that a fluent writer that has not read the text gets a run of this worth."""
         return float(2.0**-self.bits)
 
 
 def longest(expected: str, answer: str, left_out: Sequence[str] = ()) -> WordRun:
-    """Return the run with most words of its own, of several the longest; parts that are left out do not count."""
+    """Return the run with the most words that show memory; ties go to the longest. Words in `left_out` show none."""
     true, own = words(expected), words(answer)
     counts = [1] * len(true)
     for part in map(str.split, left_out):
@@ -95,7 +95,7 @@ def longest(expected: str, answer: str, left_out: Sequence[str] = ()) -> WordRun
             if true[place : place + len(part)] == part:
                 counts[place : place + len(part)] = [0] * len(part)
     counted = [0, *accumulate(counts)]
-    if own == true:  # spares comparing every place of two long texts with every other
+    if own == true:  # no need to compare all places of two long texts
         return WordRun(tuple(true), counted[-1], len(true))
     best: tuple[int, int] = (0, 0)
     run_words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The base of the row tests of Bordt et al.: rows stand in prompts and answers as lines of a CSV file."""
+"""The base of the row tests of Bordt et al.: rows in prompts and answers are lines of a CSV file."""
 
 import csv
 import re
@@ -23,32 +23,32 @@ from tabcontam.tables.table import Cell, Table
 
 BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephants Never Forget"
 MARKS = frozenset({"tabmemcheck"})
-SIGNS = ";\t|"  # between cells of files without commas
-NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")  # the start of a line of a list
+SIGNS = ";\t|"  # separators in files without commas
+NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")  # marks at the start of a line of a list
 
 
 @cache
 def csv_serializer() -> Serializer:
-    """Return the serializer of the rows: comma-separated values, a line a row."""
+    """Return the serializer of the rows: comma-separated values, one row a line."""
     return load_serializers()["csv"]
 
 
 @dataclass(frozen=True)
 class RawAnswers(CellAnswers):
-    """Answers that hold cells of a row as a line of a CSV file, or a single cell as it stands in such a line."""
+    """Answers with cells of a row as a line of a CSV file, or with a single cell as in such a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the line, or the one value."""
+        """Return the cells as a line, or a single cell."""
         one = len(query.asked) < 2
         return csv_serializer().value(shown_value(values[0])) if one else csv_serializer().row(query.asked, values)
 
 
 class RawTest(RowTest):
-    """A row test whose rows are lines of a CSV file, with any serializer of the run.
+    """A row test with rows as lines of a CSV file, whatever the run's serializer is.
 
-    For the paper it counts answers that equal the file's, value by value: the authors' package has no rule that
-    decides. Unlike in that package, an answer that merely holds the expected text among others does not count, and
-    `.28` is 0.28.
+    The published count is that of answers that equal the file's row, value by value: the authors' package has no rule
+    that decides. Two details differ from the package: an answer that contains other text besides the expected one does
+    not count, and `.28` equals 0.28.
     """
 
     own_marks: ClassVar[frozenset[str]] = MARKS
@@ -58,11 +58,11 @@ class RawTest(RowTest):
     answering: ClassVar[AnswerKind] = RawAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether every asked cell ended before the cut, as a line of a CSV file."""
+        """Return whether all asked cells of a cut answer ended before the cut, as a line of a CSV file."""
         return super().complete(query, text, csv_serializer())
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the asked cells that an answer gives; those of a whole row may have other separators."""
+        """Return the asked cells in an answer; a whole row may have other separators than commas."""
         found = super().cells(query, text, serializer)
         if found or len(query.asked) < 2:
             return found
@@ -73,20 +73,20 @@ class RawTest(RowTest):
         return possible_cells(values_bare(dict(zip(query.asked, row, strict=True)), sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the cells that the answer gives; for the paper, whether they are all that was asked, and right."""
+        """Return the cells in the answer and, for the published count, whether they are all right."""
         reading = super().read(replace(query, paper=False), reply, csv_serializer(), dictionary)
         return replace(reading, paper_hit=query.paper and reply.state in READ and self.exact(query, reply.text))
 
     def exact(self, query: Query, text: str) -> bool:
-        """Return whether the first row that an answer holds is the file's, missing values included."""
+        """Return whether the first row in an answer equals the file's, including missing values."""
         row = first_row(text, len(query.asked))
         return row is not None and all(map(agrees, row, query.expected))
 
 
 def cuts(line: str) -> Iterator[list[Cell]]:
-    """Return each way to cut a line of an answer into cells: at commas, then at the separators of other files.
+    """Return all ways to cut a line of an answer into cells: at commas, and at the separators of other files.
 
-    A model that knows a file by its own text may write its rows as they stand there, and not as the prompt does.
+    A model that remembers a file's text may write its rows with the file's separators instead of the prompt's.
     """
     return chain(csv_serializer().cuts(line), other_cuts(line))
 
@@ -94,7 +94,7 @@ def cuts(line: str) -> Iterator[list[Cell]]:
 def other_cuts(line: str) -> Iterator[list[Cell]]:
     """Yield the cells of a line between semicolons, tabs or bars, without their quotes."""
     for sign in filter(line.__contains__, SIGNS):
-        with suppress(csv.Error):  # a cell beyond the reader's limit
+        with suppress(csv.Error):  # a cell may exceed the reader's limit
             for fields in csv.reader([line], delimiter=sign, skipinitialspace=True):
                 yield [field.strip() or None for field in fields]
 
@@ -102,10 +102,10 @@ def other_cuts(line: str) -> Iterator[list[Cell]]:
 def first_row(
     text: str, width: int, counted: Callable[[Sequence[Cell]], bool] = lambda cells: True
 ) -> list[Cell] | None:
-    """Return the cells of the first line of an answer that has `width` of them, or None if there is no such line.
+    """Return the cells of the first line of an answer with `width` cells, or None if there is no such line.
 
-    If no line has so many, a whole number before them may count the lines and is no cell: `counted` decides from the
-    cells after it whether they could be a row, since a comma within a cell would make one more of them, too.
+    If no line has `width` cells, a line with one more may begin with a whole number that counts the lines. Then
+    `counted` decides whether the cells after the number may be a row: a comma within a cell also makes one more cell.
     """
     every = _every_cut(text)
     whole = next((cells for cells in every if len(cells) == width), None)
@@ -113,7 +113,7 @@ def first_row(
 
 
 def widths(text: str) -> set[int]:
-    """Return the numbers of cells that lines of an answer may have: each width for which `first_row` finds a row."""
+    """Return the numbers of cells in lines of an answer: all widths for which `first_row` finds a row."""
     every = _every_cut(text)
     return {len(cells) for cells in every} | {len(cells) - 1 for cells in every if counts_lines(cells)}
 
@@ -123,13 +123,13 @@ def _every_cut(text: str) -> list[list[Cell]]:
 
 
 def may_be_row(cells: Sequence[Cell], names: Sequence[str], sorts: Mapping[str, FeatureValues]) -> bool:
-    """Return whether cells could be those of these names: numbers where they have numbers."""
+    """Return whether cells may belong to these features: numbers where the features have numbers."""
     every = zip(names, cells, strict=True)
     return all(cell is None or is_mark(cell) or is_number(cell) for name, cell in every if sorts[name].numeric)
 
 
 def without_counts(every: Iterable[list[Cell]], width: int) -> Iterator[list[Cell]]:
-    """Return the cells of lines with one more than `width`, without a first whole number that counts the lines."""
+    """Return the cells of lines with `width` cells after a first whole number, which counts the lines."""
     return (cells[1:] for cells in every if len(cells) == width + 1 and counts_lines(cells))
 
 
@@ -139,23 +139,23 @@ def counts_lines(cells: Sequence[Cell]) -> bool:
 
 
 def agrees(cell: Cell, expected: Cell) -> bool:
-    """Return whether an answer's cell is the expected one; None is a missing value, however the answer marks it."""
+    """Return whether an answer's cell equals the expected one; None is a missing value, which has several marks."""
     return is_mark(cell) if expected is None else same_value(cell, expected)
 
 
 def cell_key(cell: Cell) -> Cell:
-    """Return the key that equal cells share, in any notation; None for a missing one."""
+    """Return the key that equal cells share in any notation; None for a missing cell."""
     return None if cell is None or is_mark(cell) else value_key(cell)
 
 
 def shown_text(query: Query) -> str:
-    """Return a query's prompt in one of its forms: a prompt that is read from a file has only one."""
+    """Return a query's prompt as text: its completion if there is one, else its last message."""
     prompt = query.prompt
     return prompt.completion or prompt.chat[-1].content
 
 
 def lists_rows(query: Query, likely: Iterable[str] = ()) -> bool:
-    """Return whether rows that a prompt shows, or likely answers, begin by themselves as lines of a list do."""
+    """Return whether shown rows or likely answers themselves begin with a mark of a list."""
     return any(map(NUMBERED.match, (*shown_text(query).splitlines(), *likely)))
 
 
@@ -165,7 +165,7 @@ def last_shown(query: Query) -> str:
 
 
 def dataset_in_prompt(table: Table) -> tuple[str, str]:
-    """Return a dataset's name in a prompt, with that of its split if it has one, and the header of its file."""
+    """Return a dataset's name in prompts, with its split if there is one, and the header of its file."""
     split = f", {table.split} split" if table.split else ""
     return f"{table.title}{split}", "\n".join(csv_serializer().header(table.columns))
 

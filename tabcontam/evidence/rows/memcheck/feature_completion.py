@@ -1,4 +1,4 @@
-"""The feature completion test of Bordt et al.: the model must name the value that a row is shown without."""
+"""The feature completion test of Bordt et al.: the model must name the value that is left out of a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,30 +30,30 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True)
 class CsvFeatureCompletion(RawTest, FeatureCompletion):
-    """Given five rows of the file as CSV and a sixth without its most varied feature, the model must name that value.
+    """Given five rows of the file as CSV and a sixth without one value, the model must name this value.
 
     Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
 
-    Queries: 25 random rows. The feature is the one with the most values that the features before it leave open, since a
-    base model sees no more of the row: where the authors' package takes the first column, this test takes the next
-    best. The dataset is not named.
+    Queries: 25 random rows. The feature is the one with the most different values, among features that the features
+    before them determine: a base model sees only these. The first column is never asked, though the authors' package
+    may ask it. The dataset is not named.
 
     Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
     cells. Contaminated: the right values are worth more bits than that explains.
 
     Published rule: none that decides. The package counts the values that are exactly the file's. It compares texts, so
-    that `22.0` is not 22, stops with an error if no answer can be read, and takes a refusal for a wrong value; here
-    numbers are compared as numbers, and unread answers are counted apart.
+    that `22.0` differs from 22. It stops with an error if no answer can be read, and counts a refusal as a wrong value.
+    Here numbers are compared as numbers, and unread answers are counted separately.
 
     Needs: a feature with five values or more that the features before it leave open, and a model that generates text,
     in chat or completion form.
 
-    Cannot show: memory of values that follow from the shown ones. The published count alone shows nothing of a feature
-    with few values, or of one that follows from others.
+    Cannot show: memory of values that follow from the shown ones. The published count shows nothing if a feature has
+    few values or follows from other features.
 
     Source: the feature completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_completion_test`.
 
-    Example: `6,148,72,35,0,33.6,` of the Pima diabetes data goes on with `0.627`.
+    Example: `6,148,72,35,0,33.6,` of the Pima diabetes data is continued with `0.627`.
     """
 
     id: ClassVar[str] = "csv_feature_completion"
@@ -78,8 +78,8 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(drawn)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the value that an answer gives, which may follow the beginning of the row that the prompt shows."""
-        begun = next(csv_serializer().cuts(last_shown(query)), [])[:-1]  # nothing stands after the last comma
+        """Return the value in an answer; the answer may repeat the beginning of the row from the prompt."""
+        begun = next(csv_serializer().cuts(last_shown(query)), [])[:-1]  # the cell after the last comma is empty
         for line in plain(text).splitlines() if begun else ():
             for cells in cuts(line.strip()):
                 if len(cells) > len(begun) and all(map(agrees, cells, begun)):
@@ -87,14 +87,14 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         return super().cells(query, text, serializer)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the value that the answer gives, which counts for the paper, too."""
+        """Return the value in the answer, which also decides the published count."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = isinstance(reading.parsed, dict) and agrees(reading.parsed.get(query.asked[0]), query.expected[0])
         return replace(reading, paper_hit=query.paper and reading.readable and exact)
 
 
 def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> Prompt:
-    """Return the prompt about the cell of a row at this place, next to whole rows."""
+    """Return the prompt about the cell of a row in this place, with whole rows as examples."""
     names, cells = table.columns, table.rows[row]
     others = [index for index in range(len(names)) if index != place]
     rows = "\n".join([*csv_serializer().header(names), *lines_of(table, examples)])

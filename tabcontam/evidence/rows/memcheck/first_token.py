@@ -1,4 +1,4 @@
-"""The first token test of Bordt et al.: the model must write how the row begins that follows ten others."""
+"""The first token test of Bordt et al.: ten rows are shown, and the model must write the beginning of the next row."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True)
 class FirstCharactersAnswers(RawAnswers):
-    """Answers that hold the beginning of a row."""
+    """Answers with the beginning of a row."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
         """Return the most frequent beginning."""
@@ -58,35 +58,35 @@ class FirstCharactersAnswers(RawAnswers):
 
 @dataclass(frozen=True)
 class FirstToken(RawTest):
-    """Given ten rows of the file as CSV, one after the other, the model must write how the row that follows begins.
+    """Given ten consecutive rows of the file as CSV, the model must write the beginning of the next row.
 
-    Measures: whether the model knows the row that follows, by its beginning alone. A row test: it can show that rows
-    were seen.
+    Measures: whether the model knows the beginning of the next row. A row test: it can show that rows were seen.
 
-    Queries: 25 places of the file, drawn at random. As few characters are compared as give rows three different
-    beginnings or more, none of them in half of the rows: six at most. The first field is asked, or as many as every row
-    needs for these characters.
+    Queries: 25 places of the file, drawn at random. The smallest number of characters is compared, six at most, for
+    which rows have at least three different beginnings and no beginning is that of half of the rows. The first field is
+    asked, or as many fields as every row needs for these characters.
 
     Null: the answers stay, and the beginning of the hidden row is drawn again from the baseline's prediction, given the
-    rows before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them,
-    and what repeats or counts on from each of the ten rows shown. Contaminated: the right beginnings are worth more
-    bits than that explains.
+    rows before. The prediction uses these rows' beginnings, the last row, the frequency of each beginning, a fitted
+    classifier, and values that repeat or count on from one of the ten shown rows. Contaminated: the right beginnings
+    are worth more bits than that explains.
 
-    Published rule: none that decides. The package prints how many beginnings are right next to a baseline; but that
-    counts how often the model gives the most frequent beginning, not how often that is right, and reports 30 of 30 for
-    a model that gives nothing else. If it can predict the beginnings from the rows before, it does not ask; this test
-    asks, and its null accounts for the prediction.
+    Published rule: none that decides. The package prints how many beginnings are right, and a baseline. But its
+    baseline counts how often the model writes the most frequent beginning, not how often this is right: 30 of 30 for a
+    model that always writes it. The package does not ask if it can predict the beginnings from the rows before. This
+    test asks, and its null accounts for the prediction.
 
-    Needs: eleven rows or more, the last of which differs from those before, that begin differently, and a model that
-    generates text, in chat or completion form.
+    Needs: eleven rows or more that begin differently, the last one unlike all before it, and a model that generates
+    text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,
-    the beginning follows from the row before and shows nothing. Its evidence lies in one column, and facts about that
-    column, such as a list of names in its usual order, would look the same: alone it makes no table contaminated.
+    the beginning follows from the row before and shows nothing. Its evidence is about one column. Facts about this
+    column, such as a list of names in its usual order, would look the same. So this test alone calls no table
+    contaminated.
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 
-    Example: ten lines of iris go on with a line that begins with `5.4`.
+    Example: ten lines of iris are continued with a line that begins with `5.4`.
     """
 
     id: ClassVar[str] = "first_token"
@@ -96,12 +96,12 @@ class FirstToken(RawTest):
     whole: ClassVar[str] = "next rows begin as in the file"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the first column, or its entity, for each asked beginning: a right answer shows that column alone."""
+        """Return the first column, or its entity, for each asked beginning: a right answer reveals only this column."""
         first = table.columns[0]
         return dict.fromkeys(query.asked, entity_names(table, [first]).get(first, first))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if half of the rows begin alike."""
+        """Return twenty-five queries. Raises `Skip` if half of the rows have the same beginning."""
         places, length = places_of(table), length_of(table)
         if not length:
             alike = f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters"
@@ -121,11 +121,11 @@ class FirstToken(RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the answer has all characters that are compared, and one more."""
+        """Return whether the answer has more characters than are compared."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the first characters of the line that answers."""
+        """Return the first characters of the line with the answer."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)
@@ -135,7 +135,7 @@ class FirstToken(RawTest):
         return Reading({query.asked[0]: begun}, right, query.paper and right, True, query.asked if right else ())
 
     def _line(self, query: Query, text: str) -> str:
-        """Return the line that answers; rows that the prompt shows may be repeated before it."""
+        """Return the line with the answer; rows of the prompt may be repeated before it."""
         shown = frozenset(shown_text(query).splitlines())
         lines = plain(text).splitlines()
         own = [line for line in lines if line not in shown] or lines
@@ -144,7 +144,7 @@ class FirstToken(RawTest):
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
     def _predictions(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
-        """Return the baseline's prediction of each row's beginning, as a column of its own, given the rows before."""
+        """Return the baseline's prediction of each row's beginning, as of an extra column, given the rows before."""
 
         def find() -> dict[int, CellPrediction]:
             columns = (begun, *table.columns)
@@ -162,9 +162,9 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction of a row's first characters, with a share for repeating or counting on from ten rows.
+    """Return the prediction of a row's first characters, raised for values that repeat or count on from the ten rows.
 
-    If a first cell is shorter than the characters that are compared, every beginning has at least the cell's chance.
+    If such a value is shorter than the compared characters, every beginning has at least the value's chance.
     """
     values, shorter = dict(prediction.values), prediction.rest
     for value, chance in likely_after(table, table.columns[0], row, range(1, CSV_ROWS_BEFORE + 1)).items():
@@ -178,7 +178,7 @@ def after(table: Table, row: int, length: int, prediction: CellPrediction) -> Ce
 
 
 def length_of(table: Table) -> int:
-    """Return how many first characters of rows are compared, or 0 if rows begin too much alike."""
+    """Return how many first characters of rows are compared, or 0 if too many rows have the same beginning."""
 
     def fits(length: int) -> bool:
         counts = Counter(text[:length] for text in texts_of(table))
@@ -189,12 +189,12 @@ def length_of(table: Table) -> int:
 
 
 def texts_of(table: Table) -> list[str]:
-    """Return the beginning of every row of a table as a line of a CSV file, long enough to be compared."""
+    """Return the beginning of every row as a line of a CSV file, with as many characters as are ever compared."""
     return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
 
 
 def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:
-    """Return whether the first of several lines names columns: it has words where all shown rows have numbers."""
+    """Return whether the first line names columns: it has words in columns with numbers in all shown rows."""
     if len(lines) < 2:
         return False
     names = next(csv_serializer().cuts(lines[0]), [])
@@ -213,7 +213,7 @@ def _text(table: Table, row: Sequence[Cell]) -> str:
 
 
 def _fields(table: Table, length: int) -> int:
-    """Return how many fields, of six at most, every row needs for so many characters."""
+    """Return how many fields every row needs for `length` characters; six at most."""
     columns = map(table.column, table.columns[:MOST_FIRST_CHARACTERS])
     shortest = [min(len(csv_serializer().value(cell)) for cell in cells) for cells in columns]
     ends = accumulate(field + 1 for field in shortest)
@@ -221,7 +221,7 @@ def _fields(table: Table, length: int) -> int:
 
 
 def row_begins(table: Table, shown: Sequence[int], count: int) -> Prompt:
-    """Return the prompt that shows these rows as CSV and asks for `count` fields of the next one."""
+    """Return the prompt that shows these rows as CSV and asks for the first `count` fields of the next row."""
     rows = "\n".join(lines_of(table, shown))
     fields = "the first field" if count == 1 else f"the first {count} fields"
     what = f"Below are rows of a CSV file, one after the other. Write {fields} of the row that follows in the file"

@@ -1,4 +1,4 @@
-"""The header test of Bordt et al.: the beginning of the file is shown, and the model must go on with it."""
+"""The header test of Bordt et al.: the beginning of the file is shown, and the model must continue it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,46 +48,45 @@ from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
+CUTS = (1, 3, 5, 7)  # the rows, counted from 0, in which the shown text stops
 
 
 @dataclass(frozen=True)
 class Header(RawTest):
-    """Given the beginning of the file as CSV up to the middle of a row, the model must go on with the file's text.
+    """Given the beginning of the file as CSV up to the middle of a row, the model must continue the file's text.
 
     Measures: whether the model knows the first rows of the file, in their order. A row test: it can show that rows were
     seen.
 
-    Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell that lies in the middle
-    of a row of usual length: the package stops within a cell, where no tokenizer of a model has a boundary. The rest of
-    that row is asked, and the rows up to the one in which the next query stops; after the last stop about 500
-    characters, six rows at most. So no cell is asked twice. The text begins with the line of the features' names,
-    unless the file begins with a row.
+    Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell in the middle of a row of
+    usual length. (The package stops within a cell, where tokenizers have no boundary.) The query asks for the rest of
+    this row, and for the rows before the next query's stop; after the last stop for about 500 characters, six rows at
+    most. So no cell is asked twice. The text begins with the features' names, unless the file has no header.
 
     Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before
-    and, in the row in which the text stops, its first cells. In each row the eight features count of which the baseline
-    is least sure; in the first four rows none counts, since too few rows stand before them to predict from.
-    Contaminated: the right cells are worth more bits than that explains, over all queries together.
+    and the shown cells of the row in which the text stops. In each row the eight features count that the baseline
+    predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the right cells
+    are worth more bits than that explains, over all queries together.
 
     Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
-    several always looks good; here all of them count. The score is the share of rows that are completed exactly.
+    several always looks good; here all four count. The score is the share of rows that are completed exactly.
 
     Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
     and a model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many web pages,
-    so that a model may know them and nothing else of the file.
+    so that a model may know only these rows of the file.
 
     Source: the header test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `header_test`.
 
-    Example: `sepal_length,...`, `5.1,3.5,1.4,0.2,Iris-setosa` and `4.9,3.0,` go on with `1.4,0.2,Iris-setosa`.
+    Example: `sepal_length,...`, `5.1,3.5,1.4,0.2,Iris-setosa` and `4.9,3.0,` are continued with `1.4,0.2,Iris-setosa`.
     """
 
     id: ClassVar[str] = "header"
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = SeveralRowsAnswers()
-    bet_on: ClassVar[bool] = False  # one answer covers several rows
+    bet_on: ClassVar[bool] = False  # one answer has several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
@@ -95,7 +94,10 @@ class Header(RawTest):
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return four queries, the same for every seed. Raises `Skip` if the next row follows, or rows are too few."""
+        """Return four queries, the same for every seed.
+
+        Raises `Skip` if rows follow from each other, or are too few.
+        """
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from this order")
         cuts = [row for row in CUTS if row + 1 < len(table.rows)]
@@ -118,10 +120,10 @@ class Header(RawTest):
         return [without_missing(query(number, row), table) for number, row in enumerate(cuts)]
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """Return the asked cells that an answer gives: first the rest of the row, with or without its beginning."""
+        """Return the asked cells in an answer, which begins with the rest of the row or repeats the whole row."""
         own, *following = group_by_row(query.asked)
         lines = [unlabelled(line) for line in plain(text).splitlines() if line]
-        begun = len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # nothing stands after the last comma
+        begun = len(next(csv_serializer().cuts(last_shown(query)), [])) - 1  # the cell after the last comma is empty
         width = begun + len(own)
         bare = lines if lists_rows(query) else [NUMBERED.sub("", line) for line in lines]
         every = [*enumerate(lines), *enumerate(bare)]
@@ -138,7 +140,7 @@ class Header(RawTest):
         return possible_cells(values_bare(answered, sorts), sorts, lambda cell: False)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the cells of the continuation; an answer has at least the rest of the row in which the text stops."""
+        """Return the cells of the continuation; unread if the rest of the row in which the text stops is missing."""
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):
             return unread
@@ -155,7 +157,7 @@ class Header(RawTest):
 
 
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
-    """Return the prompt that shows the file up to a cell of a row, and asks for the rest and `more` further rows."""
+    """Return the prompt that shows the file up to a cell, and asks for the rest of the row and `more` rows."""
     stops = csv_serializer().prefix(table.columns, table.rows[row], place)
     names = csv_serializer().header(table.columns) if table.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
@@ -165,7 +167,7 @@ def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
 
 
 def _middle(table: Table) -> int:
-    """Return the column, after the first, in which the middle of a row of usual length lies."""
+    """Return the column in the middle of a row of usual length; never the first column."""
 
     def length(name: str) -> float:
         return 1 + sum(len(cell or "") for cell in table.column(name)) / len(table.rows)
@@ -175,7 +177,7 @@ def _middle(table: Table) -> int:
 
 
 def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
-    """Return for each row in which the text stops the rows after it that are asked with it."""
+    """Return for each row in which the text stops the rows after it that the same query asks."""
     lines = lines_of(table, range(min(200, len(table.rows))))
     usual = sum(len(line) + 1 for line in lines) / len(lines)
     last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_HEADER_ROWS, round(HEADER_CHARACTERS / usual))))
@@ -185,7 +187,7 @@ def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
 def _chances(
     table: Table, place: int, cuts: Sequence[int], following: Mapping[int, Sequence[int]]
 ) -> dict[str, CellPrediction]:
-    """Return the prediction of every counted cell by its name, without rows that a model may know."""
+    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
     later, known = table.columns[place:], known_rows(table)
     few = len(later) <= MOST_COUNTED_FEATURES
     counted = later if few else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)
@@ -200,14 +202,14 @@ def _chances(
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """Return the cells of the row whose beginning is shown, from a line that continues it or repeats the whole row.
+    """Return the cells of the row whose beginning is shown, from a line that continues or repeats it.
 
-    The comma that ends the beginning may stand there once more.
+    The line may begin with the comma that ends the shown beginning.
     """
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
     texts = (*anew, shown + line, shown + line.removeprefix(","))
     whole = [cells for text in texts for cells in csv_serializer().cuts(text)]
-    begun = next(csv_serializer().cuts(shown), [None])[:-1]  # nothing stands after the last comma
+    begun = next(csv_serializer().cuts(shown), [None])[:-1]  # the cell after the last comma is empty
     for cells in other_cuts(line):
         whole += [cells] if cells[: len(begun)] == begun else [[*begun, *cells]]
     whole += [cells for cells in without_counts(cuts(line), width) if cells[: len(begun)] == begun]

@@ -1,4 +1,4 @@
-"""The row completion test of Bordt et al.: the model is shown ten rows of the file, and must write the next one."""
+"""The row completion test of Bordt et al.: ten rows of the file are shown, and the model must write the next one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,37 +22,37 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the rows among them that the baseline does not use
+FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, which the baseline does not use
 
 
 @dataclass(frozen=True)
 class RowCompletion(RawTest):
-    """Given ten rows of the file as CSV, one after the other, the model must write the row that follows.
+    """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
     Measures: whether the model knows the order and the cells of the file. A row test: it can show that rows were seen.
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
-    left out if its row is one of the ten before it. The test presumes that the model saw the published order. The eight
-    features count of which the baseline is least sure.
+    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. The
+    eight features count that the baseline predicts worst.
 
     Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the four rows
-    before, the values of the six rows before those, and how long a cell has been the same. Contaminated: the right
-    cells, also those of partly right rows, are worth more bits than that explains.
+    before, the values of the six earlier rows, and for how many rows a cell has been the same. Contaminated: the right
+    cells, also in rows with wrong ones, are worth more bits than that explains.
 
     Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves the meaning
-    of the count to the reader. It takes an answer that merely holds the row among others for exact, which this test
-    does not, and a refusal for a wrong row: unread answers are counted apart here.
+    of the count to the reader. It counts an answer that contains the row and other text as exact, and a refusal as a
+    wrong row. This test does neither: unread answers are counted separately.
 
-    Needs: eleven rows or more, the last of which differs from those before, in a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
+    its values, and a model that generates text, in chat or completion form.
 
-    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing: if rows follow
-    from each other, a model without memory completes many, and if rows are long, even a good memory completes none
-    without a fault.
+    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
+    from each other, a model without memory completes many; if rows are long, even a model with a good memory completes
+    none without an error.
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 
-    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` go on with `5.4,3.7,1.5,0.2,Iris-setosa`.
+    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` are continued with `5.4,3.7,1.5,0.2,Iris-setosa`.
     """
 
     id: ClassVar[str] = "row_completion"
@@ -61,7 +61,7 @@ class RowCompletion(RawTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if every row repeats one of the ten before it."""
+        """Return twenty-five queries. Raises `Skip` if every row equals one of the ten before it."""
         places = places_of(table)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
@@ -78,14 +78,14 @@ class RowCompletion(RawTest):
 
 @dataclass(frozen=True)
 class NextRowPlaces:
-    """Rows that can be asked after the ten before them, the baseline's predictions of them, and the share they are."""
+    """The rows that can be asked after the ten before them, their predictions, and their share `left` of all rows."""
 
     rows: Sequence[int]
     predictions: dict[int, RowPrediction]
     left: float
 
     def drawn(self, table: Table, rng: Random) -> list[int]:
-        """Return as many rows as are asked, at random; of a large table so that no prompt shows a row of another."""
+        """Return random rows to ask. In a large table, no row appears in another query's prompt."""
         apart = len(table.rows) >= LEAST_PART_FACTOR * CSV_PLACES * (CSV_ROWS_BEFORE + 1)
         remainder = rng.randrange(CSV_ROWS_BEFORE + 1)
         own = [row for row in self.rows if not apart or row % (CSV_ROWS_BEFORE + 1) == remainder]
@@ -93,7 +93,7 @@ class NextRowPlaces:
         return rng.sample(own, min(CSV_PLACES, len(own)))
 
     def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
-        """Return the predictions of a row's cells, given that it is none of the ten rows before it."""
+        """Return the predictions of a row's cells, given that the row differs from the ten before it."""
 
         def corrected(name: str, prediction: CellPrediction) -> CellPrediction:
             return after_earlier(table, name, row, rule_out(prediction, self.left), FURTHER_BACK)
@@ -102,7 +102,7 @@ class NextRowPlaces:
 
 
 def places_of(table: Table) -> NextRowPlaces:
-    """Return the places of a table at which a row can be asked. Raises `Skip` if there are none."""
+    """Return the places of a table whose row can be asked. Raises `Skip` if there are none."""
     found = next_rows(table)
 
     def late(last: int) -> bool:

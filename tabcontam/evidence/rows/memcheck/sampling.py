@@ -1,4 +1,4 @@
-"""The sampling test of Bordt et al.: rows that the model draws, given no row, are compared with rows of the table."""
+"""The sampling test of Bordt et al.: the model draws rows without seeing any, and these are compared with the table."""
 
 import zlib
 from collections import Counter
@@ -62,17 +62,17 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class SampledRowAnswers(AnswerKind):
-    """Answers that hold a row as a line of a CSV file: a true one from a model that knows rows, else a made-up one."""
+    """Answers with a row as a line of a CSV file: a true row of a model that knows the rows, else a made-up one."""
 
     row: int = 0
     cells: Row = ()
 
     def truth(self, query: Query) -> Row:
-        """Return a row of the table, another one for each query."""
+        """Return a row of the table; each query has another one."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """Return the row's place, for each of its cells."""
+        """Return the row's number once for each of its cells."""
         return [self.row] * len(self.cells)
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
@@ -80,17 +80,17 @@ class SampledRowAnswers(AnswerKind):
         return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return for each column a cell that is drawn at random, as often as it stands there."""
+        """Return for each column the cell of a random row."""
         return [rng.choice(table.column(name)) for name in table.columns]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the line."""
+        """Return the row as a line of a CSV file."""
         return csv_serializer().row(query.asked, values)
 
 
 @dataclass(frozen=True)
 class SampledRowsRule(PublishedRule):
-    """The rule that counts the draws that are rows of the table, however often the same row is drawn."""
+    """The rule that counts draws that are rows of the table; a row that is drawn again counts again."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
         """Return how many draws are rows of the table."""
@@ -101,30 +101,30 @@ class SampledRowsRule(PublishedRule):
 class Sampling(Test):
     """Given the dataset's name and its features alone, the model must write down a row, 25 times at a temperature.
 
-    Measures: how many of the rows that the model draws, given no row, are rows of the table, and how many it draws more
-    than once. A score without a verdict.
+    Measures: how many rows that the model draws, without seeing any row, are rows of the table, and how many it draws
+    more than once. A score without a verdict.
 
     Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
     there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
 
-    Null: none. A draw is a row of the table if all of its cells are, as values, and counts once for each row. The
-    result also reports how many draws repeat another, how many differ from a row of the table in one cell, and the
-    number of rows of the table that come from drawing each cell independently, as often as it stands in its column. The
-    score is the share of the readable draws that are different rows of the table. An answer without a row, because it
-    declines or is cut, is no draw.
+    Null: none. A draw is a row of the table if all of its values are equal; each row counts once. The result also
+    reports how many draws repeat another, how many differ from a row of the table in one cell, and how many rows of the
+    table would result from drawing each cell independently, with its frequency in the column. The score is the share of
+    the readable draws that are different rows of the table. An answer without a row, because it declines or is cut, is
+    no draw.
 
     Published rule: none that decides. The package returns the draws and leaves them to the reader; here draws that are
     rows of the table are counted, the same row as often as it is drawn.
 
-    Needs: a table of twenty different rows or more in which cells drawn one by one make a row of it at most once in a
-    hundred draws, so none that lists every combination of its values; a model that generates text at a temperature, in
-    chat or completion form.
+    Needs: a table of twenty different rows or more that independently drawn cells hit at most once in a hundred draws,
+    so no table that lists every combination of its values; a model that generates text at a temperature, in chat or
+    completion form.
 
-    Cannot show: that rows were seen. It is not known how often a model without memory hits a row of the table by luck:
-    a model that knows the relations between features hits a row more often than independent draws of each cell, the
-    more often the more rows the table has, and no baseline that has learned from the table stands for all such models.
-    A model draws likely rows, which are usual ones. Nor does a count of none show that the model does not know rows: a
-    temperature spoils a remembered row, and a model that knows rows in their order need not draw them.
+    Cannot show: that rows were seen. It is unknown how often a model without memory hits a row of the table by luck. A
+    model that knows the relations between features hits rows more often than independent draws of each cell, above all
+    in large tables, and no baseline that has learned from the table represents all such models. A model draws likely
+    rows, which often occur in tables. Nor that rows were not seen, if the count is 0: a temperature distorts remembered
+    rows, and a model that knows rows in their order may not draw them.
 
     Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
 
@@ -143,7 +143,7 @@ class Sampling(Test):
     max_tokens: ClassVar[int] = 64
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result, each with a row of the table that a model that knows rows would give."""
+        """Return the queries of a result. Each has a row that a simulated model with memory answers."""
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
@@ -151,7 +151,7 @@ class Sampling(Test):
         return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count shows nothing."""
+        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count would show nothing."""
         check_comparable(table)
         packed_rows, first = _packed_rows(table), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
@@ -164,19 +164,19 @@ class Sampling(Test):
         return [query(number) for number in range(SAMPLED_ROWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the row of a cut answer ended before the cut."""
+        """Return whether the first row of a cut answer ended before the cut."""
         return _row(text.rpartition("\n")[0], query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the first row that the answer holds; `weigh` finds whether it is a row of the table."""
-        cut = reply.state is ReplyState.TRUNCATED  # its last line may go on
+        """Return the first row in the answer; `weigh` decides whether it is a row of the table."""
+        cut = reply.state is ReplyState.TRUNCATED  # the last line may be incomplete
         text = reply.text.rpartition("\n")[0] if cut else reply.text
         row = _row(text, query.asked) if reply.state in READ and not declines(reply.text) else None
         parsed = None if row is None else dict(zip(query.asked, row, strict=True))
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the different rows of the table among the draws; no p-value."""
+        """Return the number of different rows of the table among the draws; no p-value."""
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
         luck = format_small_number(counts.alone * counts.draws)
@@ -199,9 +199,9 @@ class Sampling(Test):
 class DrawCounts:
     """The counts of a result's draws.
 
-    `draws` are those that could be read; `rows` of them are rows of the table, `different` ones if each is counted
-    once; `repeated` equal an earlier draw; `near` differ from a row of the table in one cell. `alone` is the chance of
-    a row of the table if each cell is drawn by itself.
+    `draws` counts the draws that could be read. Of these, `rows` are rows of the table, and `different` is the number
+    of different ones. `repeated` draws equal an earlier draw, and `near` draws differ from a row of the table in one
+    cell. `alone` is the chance that independently drawn cells make a row of the table.
     """
 
     draws: int = 0
@@ -213,24 +213,24 @@ class DrawCounts:
 
 
 def _counted(trials: Sequence[Trial]) -> DrawCounts:
-    """Return the counts of these trials, all of them 0 if no trial carries the table's rows."""
+    """Return the counts of these trials; all are 0 if no trial carries the table's rows."""
     carried = next((text for trial in trials for text in trial.query.not_expected), None)
     if carried is None:
         return DrawCounts()
     table_rows = _unpacked(carried)
     own = frozenset(table_rows)
     numeric = [place for place, cells in enumerate(zip(*table_rows, strict=True)) if all(map(_may_be_number, cells))]
-    listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # rows of the table may begin like this
+    listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # the table's own rows may begin with such a mark
     keys = [tuple(map(cell_key, cells.values())) for trial in trials if (cells := cells_of(trial))]
     every = keys if listed else list(map(_unlisted, keys))
-    draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # else it is talk
+    draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # other draws are sentences
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
     return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
 
 
 def _unlisted(row: Row) -> Row:
-    """Return a draw without the number or dash before it that marks a line of a list."""
+    """Return a draw without the number or dash that marks it as a line of a list."""
     first = row[0]
     return row if first is None else (cell_key(NUMBERED.sub("", first)), *row[1:])
 
@@ -240,7 +240,7 @@ def _may_be_number(cell: Cell) -> bool:
 
 
 def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
-    """Return how many draws differ from one of the rows in one cell; such a draw shares one half of its cells."""
+    """Return how many draws differ from one of the rows in one cell. Such a draw has the row's first or second half."""
     half = len(draws[0]) // 2 if draws else 0
     heads, tails = {row[:half] for row in draws}, {row[half:] for row in draws}
     like = [row for row in rows if row[:half] in heads or row[half:] in tails]
@@ -252,14 +252,14 @@ def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
 
 
 def _by_itself(rows: Sequence[Row]) -> float:
-    """Return the chance of one of the rows if each cell is drawn by itself, as often as it stands in its column."""
+    """Return the chance that independently drawn cells, with their frequencies in the columns, make one of the rows."""
     of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
     shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
 def _packed_rows(table: Table) -> str:
-    """Return the table's rows, packed, without those that may be known. Raises `Skip` if a count shows nothing."""
+    """Return the table's rows as packed text, except rows that may be known. Raises `Skip` if a count shows nothing."""
 
     def find() -> str:
         own = not_known(table, range(len(table.rows)))
@@ -275,7 +275,7 @@ def _packed_rows(table: Table) -> str:
 
 @lru_cache(maxsize=2)
 def _unpacked(packed: str) -> tuple[Row, ...]:
-    """Return packed rows. Raises `ValueError` for a text that holds none."""
+    """Return the rows in a packed text. Raises `ValueError` if it has none."""
     try:
         return tuple(map(tuple, unpack(packed)))
     except zlib.error as error:
@@ -283,7 +283,7 @@ def _unpacked(packed: str) -> tuple[Row, ...]:
 
 
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
-    """Return the cells of the first line with as many as there are features, unless it is their names or an opening."""
+    """Return the cells of the first line with a cell for each feature, except a header or an announcement."""
     names, width = [name.casefold() for name in columns], len(columns)
     lines = [line for line in map(unlabelled, plain(text).splitlines()) if not line.rstrip().endswith(":")]
     every = [cells for line in lines for cells in cuts(line.strip())]
@@ -292,7 +292,7 @@ def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
 
 
 def _draw(table: Table, number: int) -> Prompt:
-    """Return the prompt that names the dataset and asks for a row of it: the draw of this number."""
+    """Return the prompt that names the dataset and asks for a row of it; `number` distinguishes the draws."""
     name, header = dataset_in_prompt(table)
     question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
     about = f"Dataset: {name}\nIts columns: {header}"

@@ -1,11 +1,11 @@
-"""The questions of a quiz: rows, and other values for one of their cells, drawn from the baseline.
+"""The questions of a quiz: rows, and other values for one of their cells, which are drawn from the baseline.
 
-A model that does not know a row cannot distinguish its cell from the drawn ones, as far as the baseline is right: they
-come from the same distribution. Two solvers, which never see the row that they solve, check this. One names the
-likeliest of the four by the baseline. The other is gradient boosting on features of the options of other rows: their
-fit to the row, the values of similar rows, and their distance from sums and products of the other numbers. The chance
-that an option is the row's own is that of the surer of the two, raised where it was right more often than it predicted,
-and never less than a fourth.
+A model that does not know a row cannot distinguish its cell from the drawn values, as far as the baseline is right: all
+come from the same distribution. Two solvers, which never see the row, check this. One solver names the likeliest of
+four values by the baseline. The other is gradient boosting on features of the values: how well they fit the row, the
+values of similar rows, and their distance from sums and products of the other numbers. It is trained on other rows. The
+chance that a value is the row's own is that of the surer solver, and at least one fourth. It is raised if such
+predictions were right more often.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,10 +48,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class QuizQuestion:
-    """A row and the column that is altered: its own cell, then as many others as there are options.
+    """A question about a row and a column:
 
-    The last of them replaces the own cell if no option is to be the original. `chances` has for the own cell and each
-    of the others but the last the probability that it is the row's own.
+    `cells` has the row's own cell, and then as many others as there are options.
+
+    The last cell replaces the own cell if no option is the original. `chances` has the probability of being the row's
+    own for all cells except the last.
     """
 
     row: int
@@ -60,7 +62,7 @@ class QuizQuestion:
     chances: tuple[float, ...]
 
 
-# version: of the method: a cached result of another version is not read
+# version: of the method: cached results of other versions are not read
 def questions(table: Table, *, version: int = 2) -> tuple[QuizQuestion, ...]:
     """Return all questions that can be asked about a table, cached. Raises `Skip` with the reason if there are none."""
 
@@ -93,7 +95,7 @@ def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: 
 
 
 def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
-    most_named = 3  # reasons that are named
+    most_named = 3  # largest number of reasons that are named
     if table.enumerates_domain:
         return "the table lists every combination of its values: a changed row is another row of it"
     names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
@@ -117,14 +119,17 @@ def _find_questions(table: Table) -> tuple[QuizQuestion, ...] | str:
 
 
 def _can_be_altered(table: Table, name: str) -> bool:
-    """Return whether enough other values could stand in its cells, and they are not texts of general knowledge."""
+    """Return whether the column has enough recurring values, and no texts that general knowledge may predict."""
     few = table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES
     return few and len(table.distinct(name)) > QUIZ_OPTIONS and can_be_drawn(table, name)
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
-    """Return the better solver's share of right answers for a feature, and the questions, or why there are none."""
-    most_recognized = 0.6  # of a feature's questions that a solver may answer right at most
+    """Return the better solver's share of right answers for a feature, and the questions; as text why there are none.
+
+    Questions about a feature need enough rows that can be altered, and solvers that are seldom right.
+    """
+    most_recognized = 0.6  # largest share of a feature's questions that a solver may answer right
     apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST_QUIZ_ROWS:
         needed = f"a solver needs {LEAST_QUIZ_ROWS}"
@@ -140,7 +145,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
         return law
     likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
     boosted = _boosted(table, name, list(every), options, likely)
-    # the choice between options that are equally likely must not depend on which is the own one
+    # ties between options must not be resolved by which one is the own cell
     ties = (seeded(table, "ties", name, row) for row in range(len(options)))
     mixed = np.array([rng.sample(range(QUIZ_OPTIONS), QUIZ_OPTIONS) for rng in ties])
     likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
@@ -156,7 +161,7 @@ def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, li
 
 
 def _options(table: Table, name: str, row: int, draws: CellDraws) -> tuple[str, ...] | None:
-    """Return the row's own cell and as many drawn ones, all different, in the order of the draw; None if too few."""
+    """Return the row's own cell and as many drawn cells, all different, in the order of the draw; None if too few."""
     own = str(table.rows[row][table.columns.index(name)])
     rng = seeded(table, "quiz", name, *table.rows[row])
     values = [value for value, times in draws.times.items() for _ in range(times)]
@@ -165,10 +170,10 @@ def _options(table: Table, name: str, row: int, draws: CellDraws) -> tuple[str, 
 
 
 def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
-    """Return how likely each of the options is the own cell, by the draws and the own cell taken together.
+    """Return the chance of each option to be the own cell, given all draws and the own cell together.
 
-    All come from one distribution, so that each draw is the own cell with the same chance. A value that is drawn often
-    is likelier to be the own one, all the more because the own value is left out when the others are drawn.
+    All come from one distribution, so that each is the own cell with the same chance. A value that is drawn more often
+    is likelier to be the own one. This effect is increased, since the other options are drawn without the own value.
     """
     times = [draws.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:QUIZ_OPTIONS])]
     whole = QUIZ_DRAWS + 1
@@ -190,7 +195,7 @@ def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
 def _boosted(
     table: Table, name: str, rows: Sequence[int], options: Mapping[int, Sequence[str]], likely: Floats
 ) -> Floats:
-    """Return how likely each option is the own one, by gradient boosting that learned from other rows."""
+    """Return the chance of each option to be the own cell, by gradient boosting that is trained on other rows."""
     from scipy.optimize import minimize_scalar
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -228,7 +233,7 @@ def _boosted(
 
 
 def _checked(chances: Floats, own: Ints) -> Floats:
-    """Return the chances of the options, the likeliest one's raised to the rate at which such options were right."""
+    """Return the chances of the options. The highest is raised if such options were right more often than predicted."""
     top = chances.argmax(axis=1)
     sure = chances.max(axis=1)
     hits = SortedHits.of(sure, top == own)

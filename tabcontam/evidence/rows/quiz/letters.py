@@ -1,4 +1,4 @@
-"""A reader of the lettered option of a question that an answer chooses."""
+"""A reader of the option, by letter, that an answer chooses."""
 
 import re
 from collections.abc import Mapping
@@ -17,14 +17,15 @@ NAMED_LETTER = re.compile(
 
 
 def options_of(text: str) -> dict[str, str]:
-    """Return the options of a question, each by its letter."""
+    """Return the options of a question by letter."""
     return {letter: option.strip() for letter, option in OPTION.findall(text)}
 
 
 def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
-    """Return the letter that an answer chooses, or None if it chooses none, or more than one.
+    """Return the letter that an answer chooses, or None if it chooses none or several.
 
-    The letter stands first, or after a word such as `answer`; or the answer is the text of one of the `options`.
+    The letter comes first, or after a word such as `answer`. An answer may also repeat the text of one of the
+    `options`.
     """
     answer = plain(text).strip()
     if not answer or (declines(answer) and not ALONE.match(answer)):

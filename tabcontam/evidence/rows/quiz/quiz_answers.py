@@ -1,4 +1,4 @@
-"""The answers of a quiz: the worth of each question, and the published count of all answers."""
+"""The answers of a quiz: the worth of each question in bits, and the published count of all answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from tabcontam.evidence.rows.quiz.levels import PLACES, ContaminationLevels, lev
 from tabcontam.evidence.thresholds import LEAST_ANSWERED_PLACES, QUIZ_OPTIONS
 from tabcontam.groups import grouped
 
-AT, BIASED = "-at-", "-without-original"  # in the id of a query, after its question
+AT, BIASED = "-at-", "-without-original"  # in the id of a query, after the id of its question
 
 
 @dataclass(frozen=True)
 class QuizRule(PublishedRule):
-    """The rule of a quiz, which reports a range of levels of contamination in place of a share of hits."""
+    """The rule of a quiz, which reports a range of levels of contamination instead of a share of hits."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return the number of right answers with the original at the best place that the model does not prefer."""
+        """Return the number of right answers at the best place that the model does not prefer."""
         right = _right(trials)
         return max((right[place] for place in _places(trials) if place in right), default=0)
 
 
 def published_levels(trials: Sequence[Trial]) -> ContaminationLevels | None:
-    """Return the levels of contamination by the published count, of read trials, or None if it was not asked."""
-    trials = [trial for trial in trials if trial.query.paper]  # of several answers to a query the first
+    """Return the levels of contamination by the published count, or None if its queries were not asked."""
+    trials = [trial for trial in trials if trial.query.paper]  # of several answers to a query, only the first
     right = {place: count for place, count in _right(trials).items() if place in _places(trials)}
     asked = len({question_of(trial.query.id) for trial in trials})
     return levels(_bias(trials), right, asked) if _bias_trials(trials) else None
@@ -36,7 +36,7 @@ def _bias_trials(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _bias(trials: Sequence[Trial]) -> dict[str, int]:
-    """Return how often each letter was named where no option was the original."""
+    """Return how often each letter was named in queries without an original."""
     named = grouped(_bias_trials(trials), lambda trial: trial.reading.parsed if trial.reading else None)
     return {letter: len(named[letter]) for letter in LETTERS if letter in named}
 
@@ -46,23 +46,23 @@ def _places(trials: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _right(trials: Sequence[Trial]) -> dict[str, int]:
-    """Return how many answers are right, by the place at which the original stood."""
+    """Return how many answers are right, by the place of the original."""
     asked = grouped((trial for trial in trials if not trial.query.decoy_of), lambda trial: str(trial.query.expected[0]))
     return {place: sum(bool(one.reading and one.reading.hit) for one in own) for place, own in asked.items()}
 
 
 def question_of(name: str) -> str:
-    """Return the question that a query asks, by the query's id."""
+    """Return the id of the question that a query asks, from the query's id."""
     return name.partition(AT)[0].partition(BIASED)[0]
 
 
 @dataclass(frozen=True)
 class QuizAnswer:
-    """A question as it was answered at all of its places.
+    """The answers to one question, at all places of the original.
 
-    `outcomes` are the bits that it is worth if an option is the original, each with the chance that it is, and `bits`
-    its true worth. `hit` is whether the original was chosen at more than half of the places, and `chance` is the chance
-    that the option that was chosen so is right.
+    `outcomes` has, for each option that scores, its bits if it is the original, and the chance of this; `bits` are
+    those of the true original. `hit` is true if the original was chosen at more than half of the places. `chance` is
+    the chance that the option chosen at more than half of the places is right.
     """
 
     lies_in: str
@@ -80,7 +80,7 @@ def units(trials: Sequence[Trial]) -> list[QuizAnswer]:
 
 
 def _unit(trials: Sequence[Trial]) -> QuizAnswer:
-    """Weigh a question: each option has its bits, by how much more often it was chosen than the least chosen one."""
+    """Return a question's answer; an option counts more bits the more often it was chosen than the least chosen one."""
     times, chances = [0] * QUIZ_OPTIONS, [0.0] * QUIZ_OPTIONS
     for trial in trials:
         query = trial.query

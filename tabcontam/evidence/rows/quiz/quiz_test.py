@@ -1,4 +1,4 @@
-"""The base of the quiz tests: the choice of questions, their wording, reading and weighing."""
+"""The base of the quiz tests: the choice of questions, their wording, and the reading and weighing of answers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,10 @@ NULL = "the answers stay, and the option that is the row's own is drawn again by
 
 @dataclass(frozen=True)
 class QuizTest(Test):
-    """A test that asks which of four options is a row's own; each question at one place of the original, or at all."""
+    """A test that asks which of four options is a row's own.
+
+    The original is put at one place, or at each place in turn.
+    """
 
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
@@ -61,14 +64,14 @@ class QuizTest(Test):
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
-    part: ClassVar[int] = 0  # the part of a table's questions
-    every_place: ClassVar[bool] = False  # whether each question is asked with the original at each place
-    whole_rows: ClassVar[bool] = True  # whether the options are rows, and not values of a cell that is left out
-    hides_meaning: ClassVar[bool] = False  # whether names and categories are replaced by signs without a meaning
-    asked: int | None = None  # questions; None for as many as the rule of one column needs
+    part: ClassVar[int] = 0  # number of the part of a table's questions
+    every_place: ClassVar[bool] = False  # whether each question is asked at every place of the original
+    whole_rows: ClassVar[bool] = True  # whether options are rows, and not values of a cell that is left out
+    hides_meaning: ClassVar[bool] = False  # whether signs without a meaning replace names and categories
+    asked: int | None = None  # number of questions; None for as many as the verdict needs without any one column
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the questions about a table. Raises `Skip` if no feature can be altered unnoticed."""
+        """Return the questions about a table. Raises `Skip` if every feature reveals its alteration."""
         if table.text is not None:
             raise Skip("its rows are texts to read: the baseline draws cells, and no texts")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
@@ -85,7 +88,7 @@ class QuizTest(Test):
     def _asked(
         self, number: int, question: QuizQuestion, write: Callable[[Sequence[str]], Prompt], lies_in: str
     ) -> Iterator[Query]:
-        """Yield a question with the original at every place, or at the one whose turn it is."""
+        """Yield a question with the original at every place, or at one place in turn."""
         name = f"{self.id}-{number}"
         places = range(QUIZ_OPTIONS) if self.every_place else [number % QUIZ_OPTIONS]
         for first in places:
@@ -118,7 +121,7 @@ class QuizTest(Test):
     def _prompt(
         self, table: Table, shown: Table, serializer: Serializer, question: QuizQuestion, order: Sequence[str]
     ) -> Prompt:
-        """Return the prompt with four options, each with its letter, and the choice that none of them is right."""
+        """Return the prompt with four options by letter, and the choice that none is right."""
         columns, row = list(shown.columns), list(shown.rows[question.row])
         original = shown.rows[question.row][question.column]
         written = [original if cell == question.cells[0] else _as_shown(table, shown, question, cell)
@@ -142,19 +145,19 @@ class QuizTest(Test):
         return ask(f"{about}\n\n{listed}", asked, f"{about}\n\n{asked}\n\n{listed}\n\nAnswer:")
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a cut answer names an option, whatever comes after it."""
+        """Return whether a cut answer names an option; later text cannot change it."""
         found = chosen_letter(text, {})
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the option that the answer chooses, if it chooses one."""
+        """Return the option that the answer chooses, if there is one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
         return Reading(answer, answer == truth, reply.text.strip()[:1] == truth, readable=answer is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how often the row's own cell was chosen, compared with the chances of the surer of two solvers."""
+        """Weigh how often the row's own cell was chosen, in comparison with the surer solver's chances."""
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_choice_share
 
@@ -194,21 +197,21 @@ class QuizTest(Test):
         return "questions are right at most of their places" if self.every_place else "questions are right"
 
     def _published(self, trials: Sequence[Trial]) -> str:
-        """Return in words the published count of the answers, or nothing if it does not apply."""
+        """Return the published count of the answers in words, or "" if it does not apply."""
         if not self.published or (found := published_levels(trials)) is None:
             return ""
         shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
         return f"; by the published count {shares}"
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer, if the reference gave it: the prompt reveals it."""
+        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
         answer = str(query.expected[0])
         if not reading.hit or answer not in query.chance:
             return query
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would mostly not be detected, or None if it would."""
+        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
@@ -229,9 +232,9 @@ def _surest(query: Query) -> float:
 
 
 def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> list[QuizQuestion]:
-    """Return `asked` questions, or enough of them without any one feature, of which the solvers are least sure.
+    """Return `asked` questions that the solvers predict worst; if None, enough to leave out any one feature.
 
-    There are as many about each feature, as far as it has so many, and no row is asked twice.
+    All features have the same number of questions, if there are enough. No row is asked twice.
     """
     by_column = grouped(offered, lambda one: one.column)
     each = -(-(LEAST_QUESTIONS_LEFT if asked is None else asked) // max(1, len(by_column) - (asked is None)))
@@ -250,18 +253,18 @@ def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> 
 
 
 def _of_part(every: Sequence[QuizQuestion], part: int) -> list[QuizQuestion]:
-    """Return the questions about one half of the rows, so that no two tests ask about the same row."""
+    """Return the questions about one half of the rows: two tests with different parts ask about different rows."""
     rows = {row: number for number, row in enumerate(dict.fromkeys(one.row for one in every))}
     return [one for one in every if rows[one.row] % 2 == part]
 
 
 def _called(table: Table) -> str:
-    """Return the dataset's name in a prompt, with that of its split if it has one."""
+    """Return the dataset's name in a prompt, with its split if there is one."""
     return f"{table.title} ({table.split})" if table.split else table.title
 
 
 def _as_shown(table: Table, shown: Table, question: QuizQuestion, cell: str) -> Cell:
-    """Return a cell as it is shown: unchanged, or by the sign of its category."""
+    """Return a cell as the prompt shows it: unchanged, or as the sign of its category."""
     if shown is table:
         return cell
     name = table.columns[question.column]

@@ -1,4 +1,4 @@
-"""A table without its words: features and categories are signs without a meaning."""
+"""A table without words: signs without a meaning replace features and categories."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ from tabcontam.tables.table import Cell, Table
 
 
 def meaningless(table: Table) -> Table:
-    """Return the table with features x1, x2 and so on, in their order, and a letter or two for each category.
+    """Return the table with features x1, x2 and so on, in their order, and one or two letters for each category.
 
-    Numbers stay as they are, and so do missing cells. The letter of each category is drawn, the same each time: neither
-    the order of the words nor how frequent they are reveals it.
+    Numbers and missing cells stay unchanged. The letters are assigned to the categories at random, the same each time,
+    so that they reveal neither the order of the words nor their frequency.
     """
     return cached_fact(table, "meaningless", lambda: _made(table))
 

@@ -1,1 +1,1 @@
-"""The tests of Li and Flanigan: examples asked for by the name of a task, and outputs that are generated exactly."""
+"""The tests of Li and Flanigan: examples requested by a task's name, and outputs that are generated exactly."""

@@ -63,7 +63,7 @@ NULL = (
 
 @dataclass(frozen=True)
 class OutputAnswers(GuidedAnswers):
-    """Answers that hold the output of an input; without memory, the output of another one."""
+    """Answers with the output of an input. Without memory, the output is another input's."""
 
     def piece(self, table: Table, query: Query, row: int) -> str:
         """Return the output of a row."""
@@ -72,32 +72,32 @@ class OutputAnswers(GuidedAnswers):
 
 @dataclass(frozen=True)
 class ExactGeneration(GuidedTest):
-    """Given the input of an instance, and the name of its dataset, the model must write its output word for word.
+    """Given an instance's input and the name of its dataset, the model must write the output word for word.
 
     Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences. A
     row test: it can show that rows were seen.
 
-    Queries: twenty instances of any length, which are the published rule's, and twenty whose outputs have twelve words
-    or more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones
-    are asked twice more as decoys: with the name of another dataset, and with none.
+    Queries: twenty instances of any length, which are the published rule's, and twenty with outputs of twelve words or
+    more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones are
+    asked twice more as decoys: with the name of another dataset, and with none.
 
     Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
     no proof. The test weighs the longest run of words that an answer has in common with the true output, as in
-    `guided_completion`: words in phrases that other rows have, too, and two words in a row that the input has, do not
-    count. Contaminated: runs are longer under the right name than under another one and under none, by the exact paired
-    permutation of signs, in which the bits of a run beyond three count. Summaries, which their text does not determine,
-    are also contaminated if two or more are recited beyond fluent writing, without the one that is recited best.
+    `guided_completion`. Words in phrases of other rows, and two consecutive words of the input, do not count.
+    Contaminated: runs are longer under the right name than under another name and under none, by the exact paired
+    permutation of signs; only a run's bits above three count. A text does not determine its summary. So summaries are
+    also contaminated if at least two are recited better than by fluent writing, where the best one does not count.
 
     Published rule: an output that is generated exactly is a member of what the model has read. The authors count them,
-    and compare the count with the accuracy over models (a query language, no names of tables in the prompt). White
-    space, capitals and a final mark are ignored here. Models that have read nothing hit short outputs, and outputs that
+    and compare the count with the accuracy over models (a query language, no names of tables in the prompt). Here white
+    space, capitals and final punctuation are ignored. Models that have read nothing hit short outputs, and outputs that
     follow from the input.
 
     Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
     column of texts; and a model that generates text, in chat or completion form.
 
-    Cannot show: that an output was read, if the model writes it under any name and it follows from its input; nor which
-    paraphrases it knows. A style that goes with a name makes runs longer, too, though hardly by three bits.
+    Cannot show: that an output was read, if it follows from its input and the model writes it under any name; nor which
+    paraphrases the model knows. The style of a name also makes runs longer, but hardly by three bits.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
     figures 5 and 6.
@@ -110,21 +110,21 @@ class ExactGeneration(GuidedTest):
     published = PublishedRule("outputs are generated exactly", source=LI)
     answering: ClassVar[GuidedAnswers] = OutputAnswers()
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
-    shows_rows: ClassVar[bool] = False  # inputs and outputs stand by themselves
+    shows_rows: ClassVar[bool] = False  # inputs and outputs are not rows
     by_feature: ClassVar[bool] = False
     bet_on: ClassVar[bool] = False
     referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result, which are weighed by their words and have no prediction."""
+        """Return the queries of a result. They have no prediction; answers are weighed by their words."""
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries with the right name, followed by the arms. Raises `Skip` if no output is a text."""
+        """Return the queries with the right name, each followed by its arms. Raises `Skip` if no output is a text."""
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the output as it was written; white space and capitals do not matter to whether it is right."""
+        """Return the output as it was written. It is right even if white space and capitals differ."""
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
         reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
@@ -133,7 +133,7 @@ class ExactGeneration(GuidedTest):
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the runs of words against those under other names and, of summaries, against a fluent writer."""
+        """Weigh the word runs against those under other names and, for summaries, against a fluent writer."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         p_value = gained_by_names(trials)
         if own and all(f"-{FREE}-" in trial.query.id for trial in own):
@@ -141,7 +141,7 @@ class ExactGeneration(GuidedTest):
         return with_more(evidence_of_pieces(NULL, "outputs are exact", own, p_value, "bits"), arms_in_words(trials))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation under the right name alone would not be detected, or None if it would."""
+        """Return why recitation only under the right name would not be detected, or None if it would."""
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
         best = sign_flipped([max(0.0, whole_run(query).bits - LUCKY_RUN_BITS) for query in own])
@@ -151,9 +151,9 @@ class ExactGeneration(GuidedTest):
 
 @dataclass(frozen=True)
 class TextOutput:
-    """An output that is a text: its column, those of its input, and its name in prompts.
+    """An output that is a text: its column, the columns of its input, and its name in prompts.
 
-    `free` is whether it does not follow from the input, as a summary's words do not.
+    `free` is true if the output does not follow from the input, as a summary does not.
     """
 
     column: str
@@ -163,7 +163,7 @@ class TextOutput:
     task: TextTask
 
     def of_row(self, table: Table, row: int) -> tuple[str, str] | None:
-        """Return the input and the output of a row, or None if one of them is missing or has no word."""
+        """Return the input and the output of a row, or None if a cell is missing or one of them has no word."""
         cells = [table.rows[row][table.columns.index(name)] for name in (*self.inputs, self.column)]
         if any(table.is_missing(cell) for cell in cells):
             return None
@@ -172,7 +172,7 @@ class TextOutput:
 
 
 def output_of(table: Table) -> TextOutput:
-    """Return the output of a table. Raises `Skip` if none of its columns is one."""
+    """Return the output of a table. Raises `Skip` if no column is an output."""
     found = cached_fact(table, "output", lambda: _find_output(table))
     if found is None:
         raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
@@ -194,19 +194,19 @@ def _find_output(table: Table) -> TextOutput | None:
 
 
 def _is_text(table: Table, name: str) -> bool:
-    """Return whether a column has words, which differ in most rows."""
+    """Return whether a column has several words in most rows, and different texts in most rows."""
     cells = table.column(name)[:MOST_OUTPUT_ROWS]
     usual = median([len(words(cell or "")) for cell in cells] or [0])
     return usual >= LEAST_OUTPUT_WORDS and len(set(cells)) >= LEAST_DISTINCT_OUTPUTS * len(cells)
 
 
 def _plain(text: Cell) -> str:
-    """Return the text that equal outputs share, without extra white space, capitals and final marks."""
+    """Return a text without extra white space, capitals and final punctuation: equal outputs have equal texts."""
     return " ".join((text or "").split()).casefold().strip(" .;`\"'")
 
 
 def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iterator[Query]:
-    """Yield the queries of the drawn instances, each followed by its arms. Raises `Skip` if there is none."""
+    """Yield the queries about the drawn instances, each followed by its arms. Raises `Skip` if there are none."""
     rows = not_known(table, by_content(table))
     rng.shuffle(rows)
     cells = {row: texts for row in rows if (texts := output.of_row(table, row)) is not None}
@@ -239,7 +239,7 @@ def _instances(name: str, table: Table, output: TextOutput, rng: Random) -> Iter
 
 
 def _prompt(output: TextOutput, given: str, place: InstanceOrigin | None) -> Prompt:
-    """Return the instruction to write the output of an input: of this place, or of none."""
+    """Return the instruction to write the output of an input; it names `place`, or no dataset if that is None."""
     if place is None:
         what = f"Write {output.words} that belongs to the input below."
         wanted = "Write it alone."

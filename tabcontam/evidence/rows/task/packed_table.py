@@ -1,4 +1,4 @@
-"""Rows packed as one text of a query: answers may hold any of a table's, and are compared with them when weighed."""
+"""Tables as packed text in a query: answers may contain any of the rows, so weighing compares them with all rows."""
 
 import json
 import zlib
@@ -16,7 +16,10 @@ from tabcontam.tables.text_tasks import TextForm, TextTask
 
 
 def pack(value: object, compared: str) -> str:
-    """Return a value as a text that `unpack` reads. Raises `Skip` if it is too long to be what is `compared` with."""
+    """Return a value as text for `unpack`.
+
+    Raises `Skip` if it is too long; `compared` names the answers in the reason.
+    """
     text = json.dumps(value, separators=(",", ":"))
     if len(text) > MOST_CARRIED_CHARACTERS:
         most = f"more than {MOST_CARRIED_CHARACTERS} characters"
@@ -25,12 +28,15 @@ def pack(value: object, compared: str) -> str:
 
 
 def unpack(text: str) -> Any:
-    """Return the value that a text carries. Raises `zlib.error` or `ValueError` for a text that holds none."""
+    """Return the value in a packed text. Raises `zlib.error` or `ValueError` if the text has none."""
     return json.loads(zlib.decompressobj().decompress(b85decode(text), MOST_CARRIED_CHARACTERS))
 
 
 def packed(table: Table) -> str:
-    """Return the table's columns and rows, and the rows of known files, as a text. Raises `Skip` if it is too long."""
+    """Return the table's columns and rows, and the rows of known files, as packed text.
+
+    Raises `Skip` if it is too long.
+    """
 
     def find() -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
@@ -42,7 +48,7 @@ def packed(table: Table) -> str:
 
 @lru_cache(maxsize=2)
 def unpacked(packed_text: str) -> Table:
-    """Return the table that a text carries, cached with its facts. Raises `ValueError` for a text that holds none."""
+    """Return the table in a packed text, cached with its facts. Raises `ValueError` if the text has none."""
     try:
         name, title, edition, sha256, columns, target, question, read, missing, known, rows = unpack(packed_text)
     except (zlib.error, ValueError, TypeError) as error:

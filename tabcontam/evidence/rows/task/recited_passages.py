@@ -1,9 +1,9 @@
-"""Texts that an answer lists: the table's text that each of them begins like, and how far it continues like that.
+"""Texts that an answer lists: the table's text that each one matches, and how far the match continues.
 
-As with rows, a part that does not count identifies the text: five words in a row that stand in a single row of the
-table. The words after them count, as long as they are that row's: a fluent writer that has been right so far has the
-next word in at most half of the cases. Words at the end of four in a row that other texts of the table have, too, do
-not count.
+As with rows, a part that does not count identifies the text: five consecutive words that occur in one row of the table.
+The words after these count as long as they match that row's text: a fluent writer that has been right so far has the
+next word in at most half of the cases. A word does not count if it ends a phrase of four words that another text of the
+table contains.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
 
-TEXT = "text"  # the asked column of a table of texts
+TEXT = "text"  # the asked column in queries about texts
 NULL = (
     f"a fluent writer that has {IDENTIFYING_WORDS} words in a row of a text that it has not read continues it by luck"
 )
@@ -35,9 +35,9 @@ Phrase = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RecitedPassage:
-    """A line of an answer: the row of the table whose text it is like, and the longest run after the identifying words.
+    """A line of an answer: the row with the matching text, and the longest run after the identifying words.
 
-    `exact` is whether it is the row's whole text. The row is None if none is identified.
+    `exact` is true if the line is the row's whole text. `row` is None if no row is identified.
     """
 
     row: int | None
@@ -46,24 +46,23 @@ class RecitedPassage:
 
 
 def listed_passages(text: str, cut: bool = False) -> list[str]:
-    """Return the lines of an answer that are texts, each once; without the last of a cut one, which may go on."""
+    """Return the lines of an answer that are texts, each once; the last line of a cut answer is left out."""
     if cut:
         text = text.rpartition("\n")[0]
     return list(dict.fromkeys(line for line in plain(text).splitlines() if len(words(line)) >= LEAST_PASSAGE_WORDS))
 
 
 def text_of(table: Table, row: int) -> str:
-    """Return the text of a row; those of several columns are one."""
+    """Return the text of a row; several columns are joined to one text."""
     names = table.text.texts if table.text else ()
     cells = [table.rows[row][table.columns.index(name)] for name in names]
     return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
 
 
 def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]:
-    """Return for each of these lines the words that it has in common with the table's texts.
+    """Return for each of these lines its match with the table's texts.
 
-    Rows that a model may know, and those at the beginning and the end of the file, are identified and have no run that
-    counts.
+    A match does not count for rows that a model may know, and for rows at the beginning and the end of the file.
     """
     lines = [words(line) for line in passages]
     keys = _where(table, lines, IDENTIFYING_WORDS)
@@ -73,19 +72,19 @@ def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]
 
 
 def best_by_row(passages: Sequence[RecitedPassage]) -> list[WordRun]:
-    """Return the best run of each row that is identified, and a worthless one for each line that identifies none."""
+    """Return the best run of each identified row, and a run without worth for each line that identifies no row."""
     identified = grouped((one for one in passages if one.row is not None), lambda one: one.row)
     best = [max((one.run for one in own), key=lambda run: run.bits) for own in identified.values()]
     return [*best, *(NONE for one in passages if one.row is None)]
 
 
 def _middle(table: Table) -> list[int]:
-    """Return the rows that may count: no known ones, and none at the beginning or the end of the file."""
+    """Return the rows that may count: not known rows, and not those at the beginning and the end of the file."""
     return not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST)))
 
 
 def _where(table: Table, lines: Sequence[Sequence[str]], length: int) -> Mapping[Phrase, set[int]]:
-    """Return for each phrase of these lines, of so many words, the rows whose text has it."""
+    """Return for each phrase of `length` words in these lines the rows whose text contains it."""
     wanted = {phrase for line in lines for phrase in phrases(line, length)}
     found: dict[Phrase, set[int]] = {}
     for row, text in enumerate(_texts(table)):
@@ -103,7 +102,7 @@ def _texts(table: Table) -> list[list[str]]:
 def _passage(
     table: Table, line: Sequence[str], keys: Mapping[Phrase, set[int]], others: set[Phrase], counting: set[int]
 ) -> RecitedPassage:
-    """Return the longest run of a line after five words that identify a row."""
+    """Return a line's longest run after five words that identify a row."""
     texts, place, runs = _texts(table), 0, list[tuple[int, Phrase, int]]()
     while place + IDENTIFYING_WORDS <= len(line):
         rows = keys.get(tuple(line[place : place + IDENTIFYING_WORDS]), set())
@@ -115,7 +114,7 @@ def _passage(
         ends = range(place + IDENTIFYING_WORDS, end) if row in counting else ()
         own = sum(tuple(line[at - PHRASE_WORDS + 1 : at + 1]) not in others for at in ends)
         runs.append((row, tuple(line[place:end]), own))
-        place = end  # the next row is identified after it
+        place = end  # the next row is identified in the words after it
     if not runs:
         return RecitedPassage(None, NONE, exact=False)
     row, run_words, own = max(runs, key=lambda one: (one[2], len(one[1])))
@@ -123,7 +122,7 @@ def _passage(
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
-    """Return how many words of a line, from a place on, stand in a text in the same order, five at least."""
+    """Return how many words of a line, from `place` on, a text contains in the same order; at least five."""
     most = IDENTIFYING_WORDS
     for start in (start for start, word in enumerate(text) if word == line[place]):
         both = zip(line[place:], text[start:], strict=False)
@@ -132,7 +131,7 @@ def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
 
 
 def of_texts(query: Query) -> bool:
-    """Return whether texts are asked for; else rows of cells."""
+    """Return whether the query asks for texts, and not for rows of cells."""
     return query.asked == (TEXT,)
 
 
@@ -145,7 +144,7 @@ def read_texts(query: Query, reply: Reply) -> Reading:
 
 
 def recited(trials: Sequence[Trial]) -> Evidence:
-    """Return the evidence of the runs after the words that identify texts; of two or more, as in guided completion."""
+    """Return the evidence of the runs after identifying words; at least two texts have to be recited."""
     packed = next((text for trial in trials for text in trial.query.not_expected), None)
     written = [[text or "" for text in cells_of(trial).values()] for trial in trials]
     texts = list(dict.fromkeys(chain.from_iterable(written)))
@@ -161,7 +160,7 @@ def recited(trials: Sequence[Trial]) -> Evidence:
 
 
 def hardly_recited(query: Query, texts: int, level: float) -> str | None:
-    """Return why reciting so many texts would not be detected, or None if it would. The query carries the table."""
+    """Return why reciting `texts` texts would not be detected, or None if it would. The query carries the table."""
     table = unpacked(query.not_expected[0])
     rows = pool(table, _middle(table), texts)
     best = partial_conjunction(best_by_row(find_passages(table, [text_of(table, row) for row in rows])))

@@ -1,15 +1,14 @@
-"""The choice of the table's row that a written row is compared with, and of the cells that are then weighed.
+"""The choice of the table's row with which a written row is compared, and of the cells that are weighed.
 
-If a written row were compared with every row of a table, the most similar one would look like memory by selection
-alone. So its first cells choose the row, and the cells that choose it do not count. The columns have a fixed order for
-each table, the hardest to predict first. Cells of a written row are read in that order until only one row of the table
-begins with them; their number depends on the row's first cells alone. The later cells are then weighed as in test 9,
-with the first ones shown: each is predicted from all that stand before it, and from the easiest columns, which never
-count.
+If a written row were compared with every row, the most similar one would look like memory by selection alone. So the
+written row's first cells choose the row, and these cells do not count. Each table has a fixed order of columns, the
+hardest to predict first. Cells of a written row are read in this order until only one row of the table begins with
+them; their number depends on these cells alone. The later cells are weighed as in test 9, with the first ones shown.
+Each is predicted from all cells before it, and from the easiest columns, which never count.
 
 The hardest columns come first for a second reason. Cells may follow from others by a rule that the model knows and the
 baseline does not, such as a date from its parts. A model that invents a row often hits the usual cells of some row, and
-would be right in the cells that follow from them; it hardly ever hits a rare cell.
+would be right in the cells that follow from them. It hardly ever hits a rare cell.
 """
 
 from collections import Counter
@@ -28,17 +27,16 @@ from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
-FIRST, LAST = 10, 5  # rows of a file that pages about it print: its beginning, and its end
-SEVERAL = -1  # in place of a row: several rows begin alike
+FIRST, LAST = 10, 5  # first and last rows of a file, which web pages print
+SEVERAL = -1  # instead of a row: several rows have these first cells
 Key = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class ColumnOrder:
-    """The order of the columns in which written rows are compared: `counted`, the hardest first, and then `given`.
+    """The order of columns in which written rows are compared: first `counted`, the hardest first, and then `given`.
 
-    Cells of `given` columns neither identify a row nor count. A column that numbers the rows of the file is none of
-    them.
+    Cells of `given` columns neither identify a row nor count. Columns that number the rows of the file are left out.
     """
 
     counted: tuple[str, ...]
@@ -46,7 +44,7 @@ class ColumnOrder:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns, in this order."""
+        """All columns in this order."""
         return (*self.counted, *self.given)
 
 
@@ -62,7 +60,7 @@ def order_of(table: Table) -> ColumnOrder:
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
-    """Return whether a column numbers the rows in the file's order: to know a row's number is no memory of the row."""
+    """Return whether a column numbers the rows in the file's order; knowing such a number is no memory of a row."""
     cells = [int(cell) for cell in table.column(name) if cell is not None and cell.removeprefix("-").isdecimal()]
     if len(cells) != len(table.rows) or len(cells) < 2:
         return False
@@ -71,7 +69,7 @@ def _numbers_rows(table: Table, name: str) -> bool:
 
 
 def keys(table: Table) -> list[Key]:
-    """Return the key that each row of the table shares with an equal one: its cells in the order of `order_of`."""
+    """Return each row's key: its cells in the order of `order_of`; equal rows have equal keys."""
 
     def find() -> list[Key]:
         places = [table.columns.index(name) for name in order_of(table).columns]
@@ -81,7 +79,7 @@ def keys(table: Table) -> list[Key]:
 
 
 def identifying_lengths(table: Table) -> dict[int, int]:
-    """Return for each row the number of first cells that no other row shares; rows without one are left out."""
+    """Return for each row the number of first cells that identify it; rows that no cells identify are left out."""
 
     def find() -> dict[int, int]:
         found: dict[int, int] = {}
@@ -96,7 +94,7 @@ def identifying_lengths(table: Table) -> dict[int, int]:
 
 
 def may_count(table: Table) -> frozenset[int]:
-    """Return the rows of which a cell can count: no known ones, and none at the beginning or the end of the file."""
+    """Return the rows with cells that can count: not known rows, and not those at the beginning and end of the file."""
 
     def find() -> frozenset[int]:
         width, middle = len(order_of(table).counted), range(FIRST, len(table.rows) - LAST)
@@ -107,23 +105,23 @@ def may_count(table: Table) -> frozenset[int]:
 
 
 def counted_of(table: Table, row: int) -> tuple[str, ...]:
-    """Return those columns of a row that may count and whose cells stand after its first ones."""
+    """Return the counted columns of a row after its identifying cells."""
     return order_of(table).counted[identifying_lengths(table)[row] :]
 
 
 def predictions_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPrediction]:
-    """Return the prediction of each cell of these rows that may count, given all before it and the `given` ones."""
+    """Return the predictions of these rows' counted cells, given all cells before them and the `given` columns."""
     order = order_of(table)
     return predict_rows(table, order.counted, order.given, sorted(rows))
 
 
 def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
-    """Return the key that a written row shares with an equal one, or None if it leaves a feature out."""
+    """Return a written row's key, which equals that of an equal row, or None if a feature is missing."""
     return tuple(cell_key(row[name]) for name in order.columns) if row.keys() >= {*order.columns} else None
 
 
 def identified_row(table: Table, row: Row) -> int | None:
-    """Return the one row of the table that begins with the first cells of a written one, or None if there is none."""
+    """Return the only row of the table with the first cells of a written row, or None if there is none."""
     written: list[Cell] = []
     for length, name in enumerate(order_of(table).counted, 1):
         if name not in row:
@@ -136,7 +134,7 @@ def identified_row(table: Table, row: Row) -> int | None:
 
 
 def _index(table: Table, length: int) -> dict[Key, int]:
-    """Return for each combination of so many first cells the row that begins with it, or `SEVERAL`."""
+    """Return for each combination of `length` first cells the row that has them, or `SEVERAL`."""
     found: dict[Key, int] = {}
     for row, key in enumerate(keys(table)):
         found[key[:length]] = SEVERAL if key[:length] in found else row
@@ -144,7 +142,7 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
-    """Return for each written row, by its key, how many cells differ from the table's most similar row."""
+    """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
 
     def find() -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
         columns = list(zip(*keys(table), strict=True))

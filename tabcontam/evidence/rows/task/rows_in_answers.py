@@ -1,6 +1,6 @@
 """Readers of the rows that an answer lists: lines of a file, a Markdown table, JSON, sentences, names and values.
 
-The readers of the other row tests read each form. This module finds only the boundaries between rows.
+The readers of other row tests read each of these forms. This module finds the boundaries between rows.
 """
 
 import json
@@ -18,14 +18,14 @@ from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.tables.table import Cell
 
-Row = dict[str, Cell]  # a cell that the answer leaves out has no key
+Row = dict[str, Cell]  # a cell that the answer leaves out is absent
 PAIR = re.compile(r"^[\s>*-]*(?P<name>[^:=|]{1,80}?)[\s*`\"']*[:=]\s*(?P<value>.*)$")
 SIGNS_BETWEEN = ",;\t|"
 OPENING = re.compile(r"[\[{]")
 
 
 def listed_rows(text: str, columns: Sequence[str], cut: bool = False) -> list[Row]:
-    """Return the rows that an answer lists, in its order; without the last line of a cut one, which may go on."""
+    """Return the rows that an answer lists, in its order; the last line of a cut answer is left out."""
     if cut:
         text = text.rpartition("\n")[0]
     if "{" in text or "[" in text:
@@ -40,13 +40,13 @@ def listed_rows(text: str, columns: Sequence[str], cut: bool = False) -> list[Ro
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of an answer without marks of code and emphasis; empty ones stay, since they separate rows."""
+    """Return the lines of an answer without marks of code and emphasis. Empty lines stay: they separate rows."""
     parts = text.split("\n\n")
     return [line for part in parts for line in (*plain(part).splitlines(), "")]
 
 
 def _json_rows(text: str, columns: Sequence[str]) -> Iterator[Row]:
-    """Yield the objects that name features, and lists of as many values as features, wherever they stand in a text."""
+    """Yield the rows in JSON in a text: objects with features as names, and lists with a value for each feature."""
     decoder, start = json.JSONDecoder(parse_float=str, parse_int=str, strict=False), 0
     while opening := OPENING.search(text, start):
         try:
@@ -72,14 +72,14 @@ def _of_json(value: Any, columns: Sequence[str]) -> Iterator[Row]:
 
 
 def _least(columns: Sequence[str]) -> float:
-    """Return how many features have to be named for a text to be a row."""
+    """Return how many features a text must name to be a row."""
     return max(2, LEAST_NAMED_FEATURES * len(columns))
 
 
 def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row]:
-    """Return the rows that name no feature, by the place of their line.
+    """Return the rows without feature names, by the number of their line.
 
-    They are read by a line of names above them or, without one, in the order of the features.
+    Cells are read in the order of a header above them or, without a header, in the order of the features.
     """
     wanted = {spelling(name): name for name in columns}
     order: list[str | None] = list(columns)
@@ -94,7 +94,7 @@ def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row
                 order, headed = names, True
                 break
             if len(cells) == len(order) + 1 and not headed and (cells[0] or "").isdigit():
-                cells = cells[1:]  # a number that counts the rows
+                cells = cells[1:]  # the first number counts the rows
             if len(cells) == len(order):
                 row = {name: cell for name, cell in zip(order, cells, strict=True) if name is not None}
                 if any(cell is not None for cell in row.values()):
@@ -104,7 +104,7 @@ def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row
 
 
 def _unlisted(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the number or dash before each, if most that could be rows have one: a list of rows."""
+    """Return the lines without the number or dash at their beginning, if most lines that may be rows have one."""
     inner = [line.strip().strip("|").strip() if line.strip().startswith("|") else line.strip() for line in lines]
     could_be = [line for line in inner if any(map(line.count, SIGNS_BETWEEN))]
     listed = 2 * sum(NUMBERED.match(line) is not None for line in could_be) >= len(could_be)
@@ -112,13 +112,13 @@ def _unlisted(lines: Sequence[str]) -> list[str]:
 
 
 def _named_row(line: str, columns: Sequence[str]) -> Row:
-    """Return the row of a line in the words of a serializer, which names its features; empty for any other line."""
+    """Return the row in a line that names its features, as a serializer writes it; {} for any other line."""
     row = named_cells(NUMBERED.sub("", line), {name: FeatureValues() for name in columns}, csv_serializer())
     return row if len(row) >= _least(columns) else {}
 
 
 def _listed_pairs(lines: Iterable[str], columns: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows with a line for every feature; a name that comes again, or an empty line, begins a row."""
+    """Yield the rows with one line for each feature; a repeated name or an empty line begins a new row."""
     wanted, row = {spelling(name): name for name in columns}, Row()
     for line in (*lines, ""):
         pair = PAIR.match(NUMBERED.sub("", line))
@@ -132,10 +132,10 @@ def _listed_pairs(lines: Iterable[str], columns: Sequence[str]) -> Iterator[Row]
 
 
 def _goes_on(row: Row, columns: Sequence[str]) -> bool:
-    """Return whether a row may go on after an empty line, since most of its features are still to come."""
+    """Return whether a row may continue after an empty line, since most of its features are missing."""
     return 0 < len(row) < LEAST_NAMED_FEATURES * len(columns)
 
 
 def may_be(row: Row, numeric: Iterable[str]) -> bool:
-    """Return whether a row has numbers where the table has numbers, so that it is of the table's form."""
+    """Return whether a row has numbers in the features `numeric`, so that it has the table's form."""
     return all(cell is None or is_number(cell) for name in numeric if (cell := row.get(name)) is not None)

@@ -53,8 +53,8 @@ from tabcontam.tables.table import Cell, Table
 
 LI = "li2024"  # Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore"
 OWN_MARKS = frozenset({"task"})
-EXAMPLES, TEXTS = 20, 10  # rows, and texts, that are asked for at once
-LEAST_TOKENS, MOST_TOKENS = 16, 2048  # of a row; of an answer, of which whole rows are read if it is cut
+EXAMPLES, TEXTS = 20, 10  # number of rows, and of texts, that one query asks for
+LEAST_TOKENS, MOST_TOKENS = 16, 2048  # tokens for a row, and for an answer; whole rows of a cut answer are read
 NULL = (
     "the answers stay; each written row is compared with the only row of the table that has its first cells, and that "
     "row's other cells are drawn again from the baseline's prediction, given the cells before them"
@@ -63,16 +63,18 @@ NULL = (
 
 @dataclass(frozen=True)
 class TaskExampleAnswers(AnswerKind):
-    """Answers that hold rows of the table, a line each; without memory, cells of rows with the row's label.
+    """Answers with rows of the table, one a line.
 
-    If a label has more than twenty values, one of them would reveal the row: then cells of any rows are joined.
+    Without memory, cells of different rows with the same label are joined.
+
+    If a label has more than twenty values, the label itself would identify the row: then cells of any rows are joined.
     """
 
     rows: tuple[int, ...] = ()
     cells: tuple[Cell, ...] = field(default=(), repr=False)
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """Return the cells of rows of the table, row by row: other ones for each query."""
+        """Return the cells of rows of the table, row by row; each query has other rows."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
@@ -80,13 +82,13 @@ class TaskExampleAnswers(AnswerKind):
         return [row for row in self.rows for _ in query.asked]
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent value of each column, in a single row, or the table's first text."""
+        """Return the most frequent value of each column as a single row, or the table's first text."""
         if of_texts(query):
             return [text_of(table, 0)]
         return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return for each row cells of other rows that have the same label, each cell of another row."""
+        """Return for each row cells that come from other rows with the same label."""
         if of_texts(query):
             drawn = rng.sample(range(len(table.rows)), min(50, len(table.rows)))
             every = [word for row in drawn for word in text_of(table, row).split()]
@@ -98,7 +100,7 @@ class TaskExampleAnswers(AnswerKind):
         return [table.rows[rng.choice(alike[str(labels[row])])][place] for row in self.rows for place in places]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the lines."""
+        """Return the rows or texts, one a line."""
         if of_texts(query):
             return "\n".join(value or "" for value in values)
         starts = range(0, len(values), len(query.asked))
@@ -112,7 +114,7 @@ class TaskExamples(RowTest):
     Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. A row
     test: it can show that rows were seen.
 
-    Queries: one asks for twenty training examples of the dataset, one for twenty from elsewhere than the beginning of
+    Queries: one asks for twenty training examples of the dataset, one for twenty from anywhere except the beginning of
     the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
     there is one, the features in their order and, for a table with a question, the values of its target; it shows no
     row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
@@ -120,24 +122,24 @@ class TaskExamples(RowTest):
 
     Null: the answers stay, and cells of the table are drawn again. The first cells of a written row choose the row of
     the table with which it is compared. They do not count, since among many rows one always looks similar. The columns
-    have a fixed order for each table, the hardest to predict first, and cells of a written row are read in it until
-    only one row of the table begins with them. The cells after them, of at most eight columns, are weighed as in
-    `feature_completion`: each is drawn from the baseline's prediction, given all cells before it and the easiest
-    columns, which never count. So a row whose first cells are right by luck is worth nothing, and a row that continues
-    as the table's row does is worth its bits. A row that is written again counts once; if several written rows begin
-    alike, each cell counts by the best of them, with the sum of their chances. The first ten rows of the file, which
+    have a fixed order for each table, the hardest to predict first. Cells of a written row are read in this order until
+    only one row of the table begins with them. The cells after these, in at most eight columns, are weighed as in
+    `feature_completion`. Each is drawn from the baseline's prediction, given all cells before it and the easiest
+    columns, which never count. So a row with lucky first cells is worth nothing, and a row that continues like the
+    table's row is worth its bits. A row that is written again counts once. If several written rows have the same first
+    cells, the best of them counts in each cell, with the sum of their chances. The first ten rows of the file, which
     web pages print, its last five, and rows that a model may know (`--known`) do not count. Contaminated: the right
-    cells are worth more bits than that explains. For a table of texts, five words in a row that only one text of the
-    table has identify that text, and the words after them count, as far as they are that text's: each is right by luck
-    in one of two cases, except for words of phrases that other texts have, too. Two texts or more have to be recited.
+    cells are worth more bits than that explains. In a table of texts, five consecutive words that only one text
+    contains identify this text. The words after them count as long as they match it: each is right by luck in one of
+    two cases. Words in phrases that other texts contain do not count. At least two texts have to be recited.
 
     Published rule: a model that writes training examples of the task when it is asked to has seen the task; the
-    examples need not be real. It calls any model contaminated that follows instructions, since the prompt names the
-    features: here one row in the table's form is enough. The result also reports how many rows are exactly the table's,
-    nearly so (all but one or two cells), in its form alone, or in another form (a label that the table has not, a word
-    for a number); the authors read the answers themselves.
+    examples need not be real. Here one row in the table's form is enough. This calls any model contaminated that
+    follows instructions, since the prompt names the features. The result also reports how many rows equal a row of the
+    table, nearly equal one (all except one or two cells), have only its form, or have another form (an unknown label, a
+    word instead of a number); the authors read the answers themselves.
 
-    Needs: rows that their first cells identify, so no table that lists every combination of its values, or texts of
+    Needs: rows that their first cells identify (so no table that lists every combination of its values), or texts of
     eight words or more; and a model that generates text, in chat or completion form.
 
     Cannot show: anything if a model declines, writes only the beginning of the file, or writes rows that differ from
@@ -148,22 +150,22 @@ class TaskExamples(RowTest):
     Table 4 and appendix H.
 
     Example: `Dataset: Iris ... 20 training examples whose target is setosa` is answered by `5.1,3.5,1.4,0.2,setosa` and
-    so on: if only one row of the table has the 5.1 and the 1.4, the 3.5 and the 0.2 count.
+    so on: if only one row of the table has both 5.1 and 1.4, then 3.5 and 0.2 count.
     """
 
     id: ClassVar[str] = "task_examples"
     published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
     answering: ClassVar[AnswerKind] = TaskExampleAnswers()
     by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False  # one answer covers several rows
-    referred: ClassVar[bool] = False  # no cell is asked
+    bet_on: ClassVar[bool] = False  # one answer has several rows
+    referred: ClassVar[bool] = False  # no query asks for a cell
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
     whole: ClassVar[str] = "rows that begin like a written one continue like it in every counted cell"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result, each with rows of the table that a model that knows them would write."""
+        """Return the queries of a result. Each has rows of the table that a simulated model with memory answers."""
         queries = Test.planned(self, table, serializer, rng)
         if self.too_small(len(table.row_set)):
             queries = [replace(query, chance={}) for query in queries]
@@ -171,7 +173,10 @@ class TaskExamples(RowTest):
         return [replace(query, answering=known) for query, known in zip(queries, examples, strict=True)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return queries in the same words for each seed, the first with the table. Raises `Skip` if there are none."""
+        """Return the queries, the same for each seed; the first one carries the table.
+
+        Raises `Skip` if there are none.
+        """
         check_comparable(table)
         if table.text is not None:
             return self._queries(table, (TEXT,), TEXT_LIST_TOKENS)
@@ -184,7 +189,7 @@ class TaskExamples(RowTest):
         return [replace(first, chance=_probed(table)), *others]
 
     def _queries(self, table: Table, asked: tuple[str, ...], room: int) -> list[Query]:
-        """Return the queries, of which the first is the paper's and carries the table."""
+        """Return the queries. The first one is the paper's and carries the table."""
         written = [partial(_prompt, table, what) for what, _ in _wanted(table)]
         first, *others = [Query(f"{self.id}-{at}", write, asked, (), room, at == 0) for at, write in enumerate(written)]
         return [replace(first, not_expected=(packed(table),)), *others]
@@ -194,7 +199,7 @@ class TaskExamples(RowTest):
         return bool(listed_passages(text, cut=True) if of_texts(query) else listed_rows(text, query.asked, cut=True))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rows that the answer lists; `weigh` finds those that are the table's."""
+        """Return the rows that the answer lists; `weigh` decides which of them match rows of the table."""
         if of_texts(query):
             return read_texts(query, reply)
         rows = listed_rows(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
@@ -205,7 +210,7 @@ class TaskExamples(RowTest):
         return Reading(parsed, hit=None, paper_hit=query.paper and whole, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the cells after those that identify a row, against the baseline."""
+        """Weigh the cells after the identifying ones against the baseline."""
         if any(of_texts(trial.query) for trial in trials):
             return recited(trials)
         found = written_rows(trials)
@@ -233,7 +238,7 @@ class TaskExamples(RowTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows, and writes some, would mostly not be detected."""
+        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         if queries and of_texts(queries[0]):
             return hardly_recited(queries[0], TEXTS, level)
         chance = {name: prediction for query in queries for name, prediction in query.chance.items()}
@@ -244,7 +249,7 @@ class TaskExamples(RowTest):
 
 
 def _wanted(table: Table) -> list[tuple[str, str]]:
-    """Return in words what each query asks for, and the label that it names."""
+    """Return for each query what it asks for, in words, and the label that it names."""
     what = f"{EXAMPLES if table.text is None else TEXTS} training examples of this dataset"
     found = [(what, ""), (f"{what}, from anywhere in the file but its beginning", "")]
     labels = _labels(table)
@@ -254,14 +259,14 @@ def _wanted(table: Table) -> list[tuple[str, str]]:
 
 
 def _labels(table: Table) -> tuple[str, ...]:
-    """Return the values of the target of a table with a question that has one answer for each, else none."""
+    """Return the values of the target if each is an answer to the table's question, else ()."""
     if table.target is None or table.question is None or table.question.threshold is not None:
         return ()
     return tuple(sorted(str(value) for value in table.distinct(table.target)))
 
 
 def _prompt(table: Table, what: str) -> Prompt:
-    """Return the prompt that names the dataset, its features and labels, and asks for examples."""
+    """Return the prompt that names the dataset, its features and labels, and asks for the examples `what`."""
     (name, header), labels = dataset_in_prompt(table), _labels(table)
     task = f"\nThe task is to predict {table.target}, which is one of: {', '.join(labels)}" if labels else ""
     wanted = what.removesuffix(" of this dataset")
@@ -277,7 +282,7 @@ def _prompt(table: Table, what: str) -> Prompt:
 
 
 def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers:
-    """Return rows of the table at random; for a label, rows that have it."""
+    """Return random rows of the table as an answer; if there is a label, they have it."""
     rows = not_known(table, range(len(table.rows)))
     if label and table.target:
         column = table.column(table.target)
@@ -288,7 +293,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 
 
 def _probed(table: Table) -> dict[str, CellPrediction]:
-    """Return the predictions of the cells that would count in rows drawn at random, by name."""
+    """Return the predictions of the counted cells of random rows, by name."""
     rows = pool(table, sorted(may_count(table)), PROBED_ROWS)
     found = predictions_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -1,4 +1,4 @@
-"""The different rows that all answers list, the rows of the table that they begin like, and how similar they are."""
+"""The different rows that all answers list, the table's rows that they match, and how similar they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,9 +32,9 @@ from tabcontam.tables.table import Cell, Table
 
 @dataclass(frozen=True)
 class WrittenRows:
-    """The table with which answers are compared, the different rows that they list, and how many are listed again.
+    """The table with which answers are compared, the different rows that they list, and the number of repetitions.
 
-    `strange` counts further different rows, which have words where the table has numbers.
+    `strange` counts other different rows, which have words in columns of numbers.
     """
 
     table: Table
@@ -44,10 +44,10 @@ class WrittenRows:
 
     @property
     def in_words(self) -> str:
-        """The number of rows, and how similar they are to the table's, in words."""
+        """The number of rows, and how similar they are to the table's rows, in words."""
         whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
         apart = differing(self.table, whole)
-        most = min(MOST_NEAR_ROW_CELLS, (len(self.table.columns) - 1) // 2)  # fewer than half of the cells
+        most = min(MOST_NEAR_ROW_CELLS, (len(self.table.columns) - 1) // 2)  # less than half of the cells
         exact, near = apart.count(0), sum(0 < cells <= most for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
         form = max(0, sum(map(self._of_its_form, self.rows)) - exact - near)
@@ -56,7 +56,7 @@ class WrittenRows:
         return f"{len(self.rows) + self.repeated + self.strange} rows written{again}: {like}, {invented} another form"
 
     def _of_its_form(self, row: Row) -> bool:
-        """Return whether a written row has every feature and, for features with few words, one that the table has."""
+        """Return whether a written row has every feature and, in features with few words, only the table's words."""
         classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
         return all(name in row for name in self.table.columns) and all(
             cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
@@ -64,7 +64,7 @@ class WrittenRows:
 
 
 def written_rows(trials: Sequence[Trial]) -> WrittenRows | None:
-    """Return the rows that these answers list, or None if no query carries the table."""
+    """Return the rows that the answers of these trials list, or None if no query carries the table."""
     packed = next((text for trial in trials for text in trial.query.not_expected), None)
     if packed is None:
         return None
@@ -86,15 +86,15 @@ def _listed(trial: Trial, table: Table) -> list[Row]:
 
 
 def identified_rows(trial: Trial, table: Table) -> set[int]:
-    """Return the rows of the table that rows of one read answer begin like, if these have numbers where it has some."""
+    """Return the rows of the table that one answer's rows identify; written rows with words for numbers are ignored."""
     rows = (row for row in _listed(trial, table) if may_be(row, _numeric(table)))
     return {place for row in rows if (place := identified_row(table, row)) is not None}
 
 
 def trials_by_row(found: WrittenRows) -> list[Trial]:
-    """Return for each row of the table that is identified the answers about the cells after those that identify it.
+    """Return trials about the table's rows: the answers about the cells after those that identify a row.
 
-    They are trials about that row: several rows that begin alike are samples of one query.
+    Several written rows with the same first cells are samples of one query.
     """
     table = found.table
     by_row = grouped(found.rows, partial(identified_row, table))
@@ -118,7 +118,7 @@ def trials_by_row(found: WrittenRows) -> list[Trial]:
 
 
 def _trial(query: Query, written: Row) -> Trial:
-    """Return the read trial of a row that goes on with these cells."""
+    """Return the read trial of an answer with these cells."""
     truth = dict(zip(query.asked, query.expected, strict=True))
     right = tuple(name for name, cell in written.items() if same_value(cell, truth[name]))
     whole = bool(right) and len(right) == sum(cell is not None for cell in truth.values())
@@ -130,19 +130,19 @@ def _unasked() -> Prompt:
 
 
 def _identity(row: Row) -> tuple[tuple[str, Cell], ...]:
-    """Return the key that equal rows share."""
+    """Return a row's key; equal rows have equal keys."""
     return tuple((name, cell_key(cell)) for name, cell in sorted(row.items()))
 
 
 def _with_code(row: Row, table: Table) -> Row:
-    """Return the row with the code of its label, if the answer writes the label's name (`setosa` for 0)."""
+    """Return the row with the code of its label if the answer writes the label's name (`setosa` for 0)."""
     codes = {name.casefold(): code for code, name in table.names_of_codes(table.target).items()} if table.target else {}
     label = row.get(table.target or "")
     return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
 
 
 def _sorts_of(table: Table) -> dict[str, FeatureValues]:
-    """Return the sort of values of each feature, by its most frequent ones and a word."""
+    """Return the values of each feature by which answers are read: the most frequent ones and a word."""
 
     def sort(name: str) -> FeatureValues:
         word = [value for value in table.distinct(name) if not is_number(value)][:1]
@@ -156,6 +156,6 @@ def _numeric(table: Table) -> list[str]:
 
 
 def _few_words(table: Table) -> dict[str, set[Cell]]:
-    """Return the values of each feature of words that has few different ones, as keys to compare."""
+    """Return the values of each feature that has few different words, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
     return {name: set(map(cell_key, values)) for name, values in own.items() if len(values) <= MOST_CLASS_WORDS}
