@@ -1,6 +1,6 @@
-"""Columns that hold the same information in other values, such as a count of donations and the blood given in them.
+"""Columns with the same information in other values, such as the number of donations and the amount of blood given.
 
-One of these columns reveals the other. They are hidden together: the other one would give a hidden cell away.
+One of these columns reveals the other. If a cell of one is hidden, the cells of the others are hidden, too.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from tabcontam.tables.thresholds import LEAST_ROWS_OF_EQUIVALENTS
 
 @dataclass(frozen=True)
 class ReducedTable:
-    """A table with only the first of several equivalent columns, and the cells of the columns left out.
+    """A table with only the first of several equivalent columns, and the cells of the columns that were left out.
 
-    `beside` maps a column of the table, and a column left out, to a mapping of the former's cells to the latter's.
+    `beside[column][left_out]` maps each cell of `column` to the cell of the column `left_out` in the same row.
     """
 
     table: Table
@@ -23,9 +23,10 @@ class ReducedTable:
 
 
 def reduce_table(table: Table) -> ReducedTable:
-    """Return the table without the columns that an earlier column determines, and that determine it, in every row.
+    """Return the table without each column that is equivalent to an earlier one: in every row each determines the
+    other.
 
-    Columns in which hardly a cell occurs twice, and columns of one value, are never taken as equivalent.
+    Columns with hardly any repeated cell, and columns of one value, never count as equivalent.
     """
     return cached_fact(table, "reduced", lambda: _reduced(table))
 

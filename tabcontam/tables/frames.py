@@ -1,4 +1,4 @@
-"""A pandas or polars DataFrame as text: its cells as its own CSV writer writes them."""
+"""A pandas or polars DataFrame as text: the frame's own CSV writer writes its cells."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
-    """Return column names, rows, and the CSV text they were read from. Raises `UsageError` for any other value."""
+    """Return column names, rows, and the CSV text from which both were read. Raises `UsageError` if it is no frame."""
     columns = _columns(frame, name)
     if len(columns) * len(frame) > MOST_CELLS:
         most = f"more than {MOST_CELLS:,} cells"
@@ -31,13 +31,13 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
 
 
 def is_frame(value: object) -> "TypeGuard[Frame]":
-    """Return whether a value is a DataFrame of pandas or polars, importing neither of them."""
+    """Return whether `value` is a DataFrame of pandas or polars. Neither library is imported."""
     rows = hasattr(value, "itertuples") or hasattr(value, "iter_rows")  # excludes a query not yet run, such as DuckDB's
     return rows and (hasattr(value, "to_csv") or hasattr(value, "write_csv")) and hasattr(value, "columns")
 
 
 def to_frame(value: object) -> str:
-    """Return advice on how to make a frame of another library's table, in words; "" where that is not known."""
+    """Return advice, in words, on how to convert another library's table to a frame; "" if the library is unknown."""
     found = next((call for call in ("to_pandas", "toPandas", "collect", "df") if hasattr(type(value), call)), "")
     return f"; give the result of its .{found}()" if found else ""
 

@@ -12,31 +12,31 @@ Candidate = TypeVar("Candidate")
 
 
 def by_content(table: Table) -> tuple[int, ...]:
-    """Return the places of the rows, sorted by the rows' contents."""
+    """Return the places of all rows, sorted by row content."""
     return _content(table)[0]
 
 
 def identity(table: Table) -> str:
-    """Return a digest of the table's title and content, whatever the order of its rows and columns."""
+    """Return a digest of the table's title and content. The order of rows and columns does not change it."""
     return _content(table)[1]
 
 
 def seeded(table: Table, *parts: object) -> Random:
-    """Return a generator for this table: equal for equal parts, whatever the order of its rows and columns."""
+    """Return a random generator for this table and these parts. The order of rows and columns does not change it."""
     return Random(" ".join(map(str, (*parts, identity(table)))))
 
 
 def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
-    """Return at most `most` of the candidates, equal for every seed: rows that share one fit of the baseline."""
+    """Return at most `most` candidates, equal for every seed, so that one fit of the baseline serves all seeds."""
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
 
 
 def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
-    """Return all candidates in random order: first `first` of them, as `rng` samples them, and then the others.
+    """Return all candidates in random order: first `first` of them, as `rng` samples them, then all others.
 
-    The others take nothing from `rng`, so that its next draws do not depend on how many of them are wanted.
+    The others are shuffled by a copy of `rng`, so their number does not change the next draws of `rng`.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
     chosen = set(places)
@@ -46,14 +46,14 @@ def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) ->
 
 
 def copied(rng: Random) -> Random:
-    """Return a generator that will draw what `rng` will draw next."""
+    """Return a generator with the same state: it makes the same draws as `rng` will."""
     found = Random()
     found.setstate(rng.getstate())
     return found
 
 
 def _content(table: Table) -> tuple[tuple[int, ...], str]:
-    """Return the places of the rows in the order of their contents, and the digest of the whole content."""
+    """Return the row places sorted by content, and a digest of the table."""
     return cached_fact(table, "content", lambda: _sorted_and_digested(table))
 
 
