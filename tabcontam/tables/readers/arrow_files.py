@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and ORC files as text: each value written the way Python prints it, null as None."""
+"""Parquet, Feather, Arrow and ORC files as text: values as Python prints them, null as None."""
 
 import io
 from datetime import date, time
@@ -17,17 +17,17 @@ _PANDAS_INDEX = "__index_level_"  # a column that pandas adds to the table
 
 
 def is_orc(content: bytes) -> bool:
-    """Return whether the bytes begin and end as those of an ORC file do."""
+    """Return whether the bytes begin and end like an ORC file."""
     return content.startswith(b"ORC") and b"ORC" in content[-4:]
 
 
 def read_parquet(file: File) -> Contents:
-    """Return column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
+    """Return column names and rows. Raises `UsageError` if pyarrow is not installed, or if the file is not Parquet."""
     return _read(file, "a Parquet file", OF_PARQUET)
 
 
 def read_feather(file: File) -> Contents:
-    """Return column names and rows of a Feather or Arrow file, or an Arrow stream; raises as `read_parquet` does."""
+    """Return column names and rows of a Feather file, Arrow file or Arrow stream; raises as `read_parquet` does."""
     return _read(file, "a Feather file", OF_FEATHER)
 
 
@@ -80,12 +80,12 @@ def _table(content: bytes, title: str, name: str) -> Any:
 
 
 def of_table(column: str) -> bool:
-    """Return whether a column, by its name, belongs to the table, and is no index that pandas added."""
+    """Return whether a column, by its name, belongs to the table: pandas adds a column for its index."""
     return not column.startswith(_PANDAS_INDEX)
 
 
 def texts(column: Any) -> list[str | None]:
-    """Return the values of a column of any type, each as Python prints it; None for a null."""
+    """Return the values of a column of any type as Python prints them; None for null."""
     if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one object
         chunks = column.chunks if hasattr(column, "chunks") else [column]
         return [cell for chunk in chunks for cell in _shared(chunk)]
@@ -99,7 +99,7 @@ def _shared(chunk: Any) -> list[str | None]:
 
 
 def _single(value: float) -> str:
-    """Return a 32-bit or 16-bit float in its own shortest digits: 0.1, not 0.10000000149011612."""
+    """Return a 32-bit or 16-bit float in the fewest digits for its precision: 0.1, not 0.10000000149011612."""
     import numpy
 
     return str(numpy.float32(value))

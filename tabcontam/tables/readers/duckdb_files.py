@@ -1,4 +1,4 @@
-"""Tables of DuckDB databases, each value as DuckDB writes it: read-only, from a copy, with no other file in reach."""
+"""Tables of DuckDB databases, with values as DuckDB writes them. A copy is read, and no other file can be accessed."""
 
 import atexit
 import gc
@@ -33,14 +33,15 @@ TABLES = """
 
 # place: of the magic bytes
 def is_duckdb(content: bytes, *, place: int = 8) -> bool:
-    """Return whether the bytes are those of a DuckDB database."""
+    """Return whether the bytes are a DuckDB database."""
     return content[place : place + len(MAGIC)] == MAGIC
 
 
 def read_duckdb(file: File) -> Contents:
-    """Return column names and rows of a table or view; raises `UsageError` for a missing duckdb or an unreadable file.
+    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or if the file is
+    unreadable.
 
-    Texts are as they are, other values as DuckDB writes them, NULL is None. A table of another schema than `main` is
+    Texts are unchanged, other values are written as DuckDB does, NULL is None. A table of another schema than `main` is
     named `SCHEMA.TABLE`.
     """
     try:

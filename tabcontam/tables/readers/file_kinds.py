@@ -1,4 +1,4 @@
-"""The choice of a file's reader: by its first bytes, then by the ending of its name; by default delimited text."""
+"""The choice of a file's reader: by its first bytes, then by its name's ending; the default is delimited text."""
 
 import re
 from dataclasses import replace
@@ -60,7 +60,7 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
 
 # drawn: first lines, in which a drawn table is recognised
 def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
-    """Check that text does not begin as a web page, or as a table drawn for readers. Raises `UsageError` if it does."""
+    """Check that a text does not begin as a web page or as a table drawn with lines. Raises `UsageError` if it does."""
     start = text.lstrip("\ufeff \t\r\n")
     if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
@@ -81,7 +81,7 @@ def _read(kind: FileKind, file: File) -> Contents:
 
 
 def read_file(file: File) -> Contents:
-    """Return column names and rows; raises `UsageError`, in one line, for a file that is no table."""
+    """Return column names and rows. Raises `UsageError`, in one line, for a file that is not a table."""
     file, kind = _opened(file)
     if file.part is not None and not kind.holds:
         raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
@@ -89,9 +89,9 @@ def read_file(file: File) -> Contents:
 
 
 def read_split(file: File) -> tuple[Contents, str]:
-    """Return column names and rows, and the split that is named after the last `#`; "" where none is named.
+    """Return column names and rows, and the split named after the last `#`; "" if none is named.
 
-    For a file that holds several tables the first `#` names the table, and another its split.
+    In a file with several tables the first `#` names the table, and a second `#` names the split.
     """
     file, kind = _opened(file)
     if file.part is None:
@@ -113,7 +113,7 @@ def read_split(file: File) -> tuple[Contents, str]:
 
 
 def split_name(name: str) -> str:
-    """Return the name of a split, as it stands after a `#`. Raises `UsageError` for a name that is impossible."""
+    """Return the name of a split as written after `#`. Raises `UsageError` for an impossible name."""
     if name != name.strip() or not name.isprintable() or "#" in name:
         raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test after one #")
     return name
@@ -121,7 +121,7 @@ def split_name(name: str) -> str:
 
 # layers: of packing, one in another
 def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
-    """Return the unpacked file, and its kind."""
+    """Return the unpacked file and its kind."""
     for _ in range(layers):
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpack(file)) is None:
             break
@@ -136,14 +136,14 @@ def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
 
 
 def stem(name: str) -> str:
-    """Return the name of a file without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
+    """Return the file name without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
     bare = without_packing(name)
     plain, dot, _ = bare.rpartition(".")
     return plain if dot and plain else bare
 
 
 def kind_of(file: File) -> FileKind:
-    """Return the kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
+    """Return the kind of an unpacked file. Raises `UsageError` for a kind that no reader reads."""
     if file.content.startswith(POINTERS):
         where = f"{file.name} in the archive" if file.packed else file.name
         raise UsageError(f"{where} is a pointer of Git LFS, not the file itself; run git lfs pull, and try again")

@@ -1,4 +1,4 @@
-"""Tables of SQLite databases, read from a copy of the bytes in memory, so that no file is touched."""
+"""Tables of SQLite databases, read from a copy in memory: no file is changed."""
 
 import time
 from contextlib import closing
@@ -19,9 +19,9 @@ SECONDS = 60.0  # that a view may take
 
 
 def read_sqlite(file: File) -> Contents:
-    """Return column names and rows of a table or view, in the order of its row ids; raises `UsageError`.
+    """Return column names and rows of a table or view, in the order of row ids. Raises `UsageError`.
 
-    Texts are as they are, numbers as SQLite writes them, NULL is None.
+    Texts are unchanged, numbers are written as SQLite does, NULL is None.
     """
     import sqlite3
 
@@ -38,7 +38,7 @@ def read_sqlite(file: File) -> Contents:
 
 
 def _check_whole(file: File) -> None:
-    """Check that no part of the database is in another file or cut off. Raises `UsageError` if one is."""
+    """Check that no part of the database is cut off or in another file. Raises `UsageError` if one is."""
     page, pages = int.from_bytes(file.content[16:18], "big"), int.from_bytes(file.content[28:32], "big")
     size = (65536 if page == 1 else page) * pages
     if len(file.content) < size:
