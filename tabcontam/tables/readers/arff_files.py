@@ -1,6 +1,5 @@
-"""ARFF, the format of Weka and OpenML: cells as they are written, where other packages convert them to numbers.
-
-A cell `?` without quotes is None.
+"""ARFF, the format of Weka and OpenML. Cells are kept as they are written, whereas other packages convert them to
+numbers. A cell `?` without quotes is None.
 """
 
 import re

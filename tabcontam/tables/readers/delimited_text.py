@@ -52,10 +52,9 @@ def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Con
 
 
 def from_line(text: str, form: TextFormat, name: str) -> str:
-    """Return the text from the header line on, if the user gives its number. Raises `UsageError` if no record begins
-    there.
+    """Return the text from the header line on, if the user gives its number; it must not be blank.
 
-    A blank line is no header.
+    Raises `UsageError` if no record begins there.
     """
     if form.header_line is None:
         return text
@@ -69,7 +68,9 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """Return the text: decoded as the user or a byte order mark states, else as detected. Raises `UsageError`."""
+    """Return the text in the encoding that the user or the bytes state, else UTF-8, else the likeliest. Raises
+    `UsageError`.
+    """
     return decoded_by(content, name, encoding)[0]
 
 
@@ -224,10 +225,9 @@ def _one_column(name: str, delimiter: str | None) -> str:
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
-    """Return whether a quote is never closed and must be an error, and a message with its line; None if all close.
+    """Return whether an open quote must be an error, and a message with its line; None if every quote is closed.
 
-    The text has rows of equal width only if quotes are plain text. That is plausible between tabs and bars; between
-    commas and semicolons an open quote is an error.
+    The text has even rows only if quotes are plain text. Between tabs and bars that is plausible; elsewhere it is not.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
     found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]

@@ -93,8 +93,7 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
 
 
 def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
-    """Return the share of sample records with the usual width, and this width; None if the dialect does not split it.
-    """
+    """Return the share of sample records with the usual width, and this width; None if nothing is split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:

@@ -38,11 +38,10 @@ def is_duckdb(content: bytes, *, place: int = 8) -> bool:
 
 
 def read_duckdb(file: File) -> Contents:
-    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or if the file is
-    unreadable.
+    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or if it is unreadable.
 
-    Texts are unchanged, other values are written as DuckDB does, NULL is None. A table of another schema than `main` is
-    named `SCHEMA.TABLE`.
+    Texts are unchanged, other values are as DuckDB writes them, NULL is None. `SCHEMA.TABLE` names a table outside
+    `main`.
     """
     try:
         import duckdb

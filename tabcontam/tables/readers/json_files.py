@@ -129,8 +129,8 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
 def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     """Return the table of named objects: each object is a column with a cell for each row name, or each is a row.
 
-    Names of rows are numbers in sequence, names of columns are not, and a column's cells have one type. Raises
-    ValueError if this does not show which of the two it is.
+    Names of rows are whole numbers, names of columns are not, and a column's cells have one type. Raises ValueError if
+    this does not show which of the two it is.
     """
     inner = list(dict.fromkeys(key for one in value.values() for key in one))
     check_cells(len(inner) * len(value), file.name)

@@ -1,4 +1,4 @@
-"""Rows as lines of a CSV file: `39,State-gov,77516`, below a line of the features' names."""
+"""Rows as lines of a CSV file: `39,State-gov,77516`, below a line of feature names."""
 
 import csv
 import re
@@ -18,7 +18,8 @@ TIGHT = re.compile(r",(?! )")  # no comma within a text
 
 @dataclass(frozen=True)
 class CsvRows(LineRows):
-    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`; line breaks are `\n`."""
+    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text is `""`, a line break is `\n`.
+    """
 
     form: ClassVar[str] = "csv"
 
@@ -27,22 +28,22 @@ class CsvRows(LineRows):
         return ",".join(map(self.value, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each field, its quotes included."""
+        """Return the start and the end of each field, with its quotes."""
         return value_places(["", *("," for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to its feature number `first_asked`, with the comma before it."""
+        """Return the row up to the comma before feature number `first_asked`."""
         return "".join(f"{self.value(cell)}," for cell in cells[:first_asked])
 
     def value(self, cell: Cell) -> str:
-        """Return a field of the line."""
+        """Return the value as a CSV field."""
         if not cell:
             return "" if cell is None else '""'
         text = ESCAPES.write(cell)
         return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the line of names."""
+        """Return the line of feature names."""
         return (self.row(columns, columns),)
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -53,7 +54,9 @@ class CsvRows(LineRows):
         return tuple(cells)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the cells of the first line; a single one is the first field, which `, ` does not end."""
+        """Return the cells of the first line; if one feature is asked, the field up to a comma without a space after
+        it.
+        """
         line = next(iter(text.splitlines()), "").strip()
         if len(asked) > 1:
             return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
@@ -68,7 +71,9 @@ class CsvRows(LineRows):
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the cells as a reader of CSV cuts them; else cut at commas without a space, if quotes are missing."""
+        """Yield the cells as a CSV reader splits them; then, for missing quotes, split at commas without a space after
+        them.
+        """
         rows = csv.reader([line], skipinitialspace=True)
         with suppress(csv.Error):  # a field beyond the reader's limit
             cells = _cells(next(rows, []))
@@ -86,7 +91,7 @@ def _cells(fields: Sequence[str]) -> list[Cell]:
 
 
 def _fields(text: str) -> list[Cell]:
-    """Return the fields of a line, just as they were written."""
+    """Return the fields of a line as written, with their quotes."""
     cells: list[Cell] = []
     position = 0
     while True:

@@ -18,7 +18,8 @@ LOOSE = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, str
 
 @dataclass(frozen=True)
 class JsonRows(Serializer):
-    """A row as one JSON object. A number of JSON stands bare, digit for digit; null is a missing value."""
+    """A row as one JSON object. Numbers that JSON allows are written without quotes, digit for digit; null is missing.
+    """
 
     form: ClassVar[str] = "json"
 
@@ -27,17 +28,17 @@ class JsonRows(Serializer):
         return "{" + ", ".join(self._pairs(columns, cells)) + "}"
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each value, the quotes of a text included."""
+        """Return the start and the end of each value, with the quotes of a text."""
         before = [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
         return value_places(before, map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to the colon after the name of its feature number `first_asked`."""
+        """Return the row up to the colon after the name of feature number `first_asked`."""
         shown = self._pairs(columns[:first_asked], cells[:first_asked])
         return "{" + ", ".join([*shown, f"{quoted(columns[first_asked])}:"])
 
     def value(self, cell: Cell) -> str:
-        """Return the cell in JSON."""
+        """Return the cell as JSON."""
         if cell is None:
             return "null"
         return cell if NUMBER.fullmatch(cell) else quoted(cell)
@@ -53,7 +54,7 @@ class JsonRows(Serializer):
         return tuple(values)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features that an answer names in quotes, anywhere in its text."""
+        """Return the values of asked features whose names an answer has in quotes, anywhere in its text."""
         found = {}
         for feature in asked:
             if match := re.search(rf"{re.escape(quoted(feature))}\s*:", text, re.IGNORECASE):
@@ -61,15 +62,16 @@ class JsonRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features of an answer that continues a prompt: it begins with the value of the first."""
+        """Return the values of asked features in an answer that continues a prompt, and so begins with the first value.
+        """
         return self.read(f"{quoted(asked[0])}: {text}", asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Return whether the first of the features stands in the text as a name in JSON."""
+        """Return whether the text contains the first feature as a JSON name."""
         return f"{quoted(asked[0])}:" in text
 
     def spaced(self, line: str) -> str:
-        """Return the values, with a comma and a space between them; of text that is no JSON all but the quotes."""
+        """Return the values, separated by a comma and a space; a line that is no JSON only loses its quotes."""
         start = line.find("{")
         try:
             pairs = STRICT.raw_decode(line, start)[0] if start >= 0 else None
@@ -84,7 +86,7 @@ class JsonRows(Serializer):
 
 
 def _cell(text: str) -> Cell:
-    """Return the value at the beginning of a text: one of JSON, or the text before the next name."""
+    """Return the value at the beginning of a text: a JSON value, or the text before the next name."""
     rest = text.lstrip()
     try:
         value, end = LOOSE.raw_decode(rest)

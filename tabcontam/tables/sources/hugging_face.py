@@ -1,4 +1,5 @@
-"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only files of the repository; no program of it is run."""
+"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read; the repository's code never runs.
+"""
 
 import fnmatch
 import json
@@ -33,10 +34,10 @@ _ABOUT = {
 
 
 def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
-    """Return all files of the split that is named, or of the only one; a named split is stated.
+    """Return all files of the named split, or of the only split.
 
-    Rows of a repository that is private or gated are private. The variable HF_TOKEN is sent to Hugging Face alone.
-    Raises `UsageError` for an invalid name, several splits of which none is named, and data that cannot be fetched.
+    Rows of a private or gated repository are private. The token in HF_TOKEN is sent only to Hugging Face. Raises
+    `UsageError` for an invalid name, for several splits without a choice, and for data that cannot be fetched.
     """
     named, _, part = spec.partition("#")
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
@@ -80,13 +81,13 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
 
 
 def _asked(address: str, token: str | None) -> FetchedFile:
-    """Return the content of a Hugging Face address; only the cache is read if the user set its libraries offline."""
+    """Return the content at a Hugging Face address; from the cache only, if the user set its libraries offline."""
     offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
     return fetch_address(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
 
 def _data_files(about: Mapping[str, Any]) -> list[str]:
-    """Return the files of the repository that are tables of kinds we read, in order."""
+    """Return, sorted, the repository's files that are tables of supported kinds."""
     siblings = about.get("siblings")
     listed = [one.get("rfilename") for one in siblings if isinstance(one, dict)] if isinstance(siblings, list) else []
     paths = [path for path in listed if isinstance(path, str)]
@@ -99,7 +100,7 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the files of each split: as the dataset's card states, else by the words in their names."""
+    """Return the files of each split, by the dataset's card, or else by words in the file names."""
     files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
@@ -123,7 +124,7 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _patterns(stated: object) -> list[tuple[str, list[str]]]:
-    """Return the splits of a config and their patterns, in whichever way a card writes them."""
+    """Return the splits of a config, each with its file patterns, for every notation that cards use."""
     if isinstance(stated, str):
         return [("train", [stated])]
     splits = []
@@ -138,7 +139,7 @@ def _patterns(stated: object) -> list[tuple[str, list[str]]]:
 
 
 def _files_of_part(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
-    """Return the files of the split, or the one file, that the user named."""
+    """Return the files of the split that the user named, or the one file."""
     if not files:
         raise UsageError(f"{named} has no file that is a table; give another dataset")
     if part in files:
