@@ -68,9 +68,7 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """Return the text in the encoding that the user or the bytes state, else UTF-8, else the likeliest. Raises
-    `UsageError`.
-    """
+    """Return the text, by the stated encoding, else UTF-8, else the likeliest one. Raises `UsageError`."""
     return decoded_by(content, name, encoding)[0]
 
 

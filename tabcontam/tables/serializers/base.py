@@ -54,7 +54,7 @@ class Serializer(ABC):
 
     @abstractmethod
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features in an answer that continues a prompt, and so begins with the first value.
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value.
 
         If only one feature is asked, it is always in the result.
         """
@@ -108,8 +108,7 @@ class LineRows(Serializer):
 
 
 def value_places(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the start and the end of each value in a text that consists of `before[0]`, `values[0]`, `before[1]`, ….
-    """
+    """Return the start and the end of each value in a text of `before[0]`, `values[0]`, `before[1]`, and so on."""
     found, end = [], 0
     for piece, value in zip(before, values, strict=True):
         start = end + len(piece)
@@ -126,9 +125,8 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Escapes that keep a cell on one line and separate from other cells.
-
-    The `marks`, line breaks and apparent escapes get a backslash. All other cells stay unchanged.
+    """Escapes that keep a cell on one line: `marks`, line breaks and apparent escapes get a backslash, and nothing
+    else.
     """
 
     marks: str = ""

@@ -18,7 +18,7 @@ TIGHT = re.compile(r",(?! )")  # no comma within a text
 
 @dataclass(frozen=True)
 class CsvRows(LineRows):
-    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text is `""`, a line break is `\n`.
+    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text is `""`, line breaks are `\n`.
     """
 
     form: ClassVar[str] = "csv"
@@ -54,9 +54,7 @@ class CsvRows(LineRows):
         return tuple(cells)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the cells of the first line; if one feature is asked, the field up to a comma without a space after
-        it.
-        """
+        """Return the cells of the first line; of a single feature the field, which may contain `, `."""
         line = next(iter(text.splitlines()), "").strip()
         if len(asked) > 1:
             return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
@@ -71,9 +69,7 @@ class CsvRows(LineRows):
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the cells as a CSV reader splits them; then, for missing quotes, split at commas without a space after
-        them.
-        """
+        """Yield the cells as a CSV reader splits them, then the line split at commas without a space after them."""
         rows = csv.reader([line], skipinitialspace=True)
         with suppress(csv.Error):  # a field beyond the reader's limit
             cells = _cells(next(rows, []))
@@ -91,7 +87,7 @@ def _cells(fields: Sequence[str]) -> list[Cell]:
 
 
 def _fields(text: str) -> list[Cell]:
-    """Return the fields of a line as written, with their quotes."""
+    """Return the cells of a line that `row` wrote. Raises ValueError for another text."""
     cells: list[Cell] = []
     position = 0
     while True:

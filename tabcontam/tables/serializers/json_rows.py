@@ -18,8 +18,7 @@ LOOSE = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, str
 
 @dataclass(frozen=True)
 class JsonRows(Serializer):
-    """A row as one JSON object. Numbers that JSON allows are written without quotes, digit for digit; null is missing.
-    """
+    """A row as one JSON object. Numbers in JSON's notation have no quotes and keep their digits; null is missing."""
 
     form: ClassVar[str] = "json"
 
@@ -62,8 +61,7 @@ class JsonRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features in an answer that continues a prompt, and so begins with the first value.
-        """
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(f"{quoted(asked[0])}: {text}", asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:

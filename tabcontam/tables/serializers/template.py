@@ -77,8 +77,7 @@ class TemplateRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features in an answer that continues a prompt, and so begins with the first value.
-        """
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:

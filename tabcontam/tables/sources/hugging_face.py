@@ -1,5 +1,4 @@
-"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read; the repository's code never runs.
-"""
+"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read; no code of theirs is run."""
 
 import fnmatch
 import json

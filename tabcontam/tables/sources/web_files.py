@@ -135,7 +135,8 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
 def _content(
     response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
 ) -> bytes:
-    """Return all bytes of a response. Raises an error above the limits of size and time."""
+    """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if it is cut off.
+    """
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
     while part := response.read1(chunk):  # as it comes, so that the clock is looked at
         parts.append(part)
@@ -151,7 +152,7 @@ def _content(
 
 
 class _CarefulRedirects(HTTPRedirectHandler):
-    """A handler of redirects: only from https to https, and, with a token, only within one host."""
+    """A handler of redirects: from https only to https; another host does not get the token."""
 
     max_redirections = 5
 
