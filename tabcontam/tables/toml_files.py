@@ -69,7 +69,8 @@ def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[
 
 
 def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """Return the item in a user's own file; the shipped item if both are equal and have the same name."""
+    """Return the item in a user's own file, or the equal shipped one. Raises `UsageError` if only the names are equal.
+    """
     own: Any = load(path)
     other: Any = known.get(own.name)
     if other is not None and replace(other, about=own.about) != own:
@@ -159,8 +160,7 @@ def plain_name(where: str, name: str) -> None:
 
 
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. Raises ValueError if `value` is not one, or has an empty text without `blank`.
-    """
+    """Return a list of texts as a tuple; only with `blank` may it or a text be empty. Raises ValueError if not."""
     if isinstance(value, list) and (value or blank) and all(isinstance(one, str) and (one or blank) for one in value):
         return tuple(value)
     raise ValueError(f"{where} is no list of texts")

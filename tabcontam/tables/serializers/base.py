@@ -125,9 +125,7 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Escapes that keep a cell on one line: `marks`, line breaks and apparent escapes get a backslash, and nothing
-    else.
-    """
+    """Escapes that keep a cell on one line: only `marks`, line breaks and apparent escapes get a backslash."""
 
     marks: str = ""
     more: str = ""  # letters besides the marks that stand for themselves after a backslash

@@ -18,8 +18,7 @@ TIGHT = re.compile(r",(?! )")  # no comma within a text
 
 @dataclass(frozen=True)
 class CsvRows(LineRows):
-    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text is `""`, line breaks are `\n`.
-    """
+    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`, a line break `\n`."""
 
     form: ClassVar[str] = "csv"
 

@@ -135,8 +135,7 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
 def _content(
     response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
 ) -> bytes:
-    """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if it is cut off.
-    """
+    """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if cut off."""
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
     while part := response.read1(chunk):  # as it comes, so that the clock is looked at
         parts.append(part)
