@@ -18,7 +18,7 @@ from tabcontam.twins.twin_sample import Floats, Ints, Row, TwinSample
 
 @dataclass(frozen=True, eq=False)
 class BlindClassifier:
-    """Some of a sample's rows, in two halves. Equal rows, and all twins of a row, are in the same half as the row."""
+    """Some of a sample's rows, in two halves. A row and all its twins are in the same half."""
 
     sample: TwinSample
     rows: Sequence[int]

@@ -67,9 +67,9 @@ class MovableFeatures:
         """Return whether a feature's values may be moved.
 
         Names stay. A feature stays if its values, alone or with another feature's, have information that was not
-        learned. For whole numbers and other repeated values, this information must also have a small upper limit. Whole
-        numbers, and numbers related to them, must also have an order that the label depends on. Otherwise they may be
-        codes or parts of a date, whose order means nothing.
+        learned. For whole numbers and for other numbers that repeat, this information must also have a small upper
+        limit. A feature of whole numbers, or one related to it, must also have an order on which the label depends.
+        Otherwise the numbers may be codes or parts of a date, whose order means nothing.
         """
         moves = self.moves
         if moves.named(place):

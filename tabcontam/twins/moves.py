@@ -222,8 +222,7 @@ class Moves:
         ]
 
     def digits(self, place: int) -> tuple[int, bool]:
-        """Return the largest number of digits after the point in a feature, and whether all its numbers have as many.
-        """
+        """Return the most digits after the point in a feature's numbers, and whether all numbers have as many."""
         if place not in self._digits:
             missing = self.sample.table.missing
             known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
@@ -232,7 +231,7 @@ class Moves:
         return self._digits[place]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
-        """Return new names: pieces of two other rows' names are joined, and digits are drawn."""
+        """Return new names: each rare piece is joined from parts of two other rare pieces, and digits are drawn."""
         cells = self.columns[place]
         known = ("" if cell is None or self.sample.table.is_missing(cell) else cell for cell in cells)
         pieces = [PIECES.findall(cell) for cell in known]

@@ -1,4 +1,4 @@
-"""The check of a twin: it must be as hard as the table for learners, and not be distinguishable from its rows."""
+"""The check of a twin: it must be as hard for learners as the table, and hard to distinguish from the table's rows."""
 
 from dataclasses import replace
 
@@ -15,13 +15,13 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 # digits: of a chance that is stored
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
-    """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
+    """Return the twin with the predictions of both learners. Raises `Skip` with the reason if it fails its check.
 
-    Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
-    baseline's. They must be right on the twins as often as within the exact 95 % interval of how often they are right
-    on the rows. If the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
-    to be like the table is tested by a classifier that has to tell its rows, with their labels, from the table's: on
-    held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
+    Gradient boosting and logistic regression predict each row after learning from other rows, split into other parts
+    than the baseline's. Their accuracy on the twins must be within the exact 95 % interval of that on the rows. If the
+    twin has words of its own, they learn from twins of the same rows instead. If the twin claims to be like the table,
+    a classifier tries to distinguish its rows and labels from the table's: the 95 % interval of the AUC on held-out
+    rows must reach down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]
@@ -44,7 +44,7 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4
 def _chances(
     sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, relearned: bool
 ) -> tuple[Floats, Floats]:
-    """Return a learner's chances of each class for the rows, and for their twins: shapes (rows, classes)."""
+    """Return a learner's chances of each class, for the rows and for their twins, each of shape (rows, classes)."""
     parts, own = sample.parts("checked"), tuple(sample.rows[row] for row in rows)
     if not relearned:
         learned = models(sample, kind, parts)

@@ -126,7 +126,7 @@ class FewShot(ChoiceTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
+        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
