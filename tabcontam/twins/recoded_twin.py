@@ -20,12 +20,11 @@ FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # of units that ar
 class RecodedTwin(Twin):
     """Features and categories have other names, numbers other units.
 
-    Keeps: the class; the order of a feature's numbers, and their distances up to a factor; which cells are equal and
-    which are missing; the question and its answers. So a learner that sees only these rows does as well as on the
-    table's.
+    Keeps: the class; the order of a feature's numbers, and their distances up to a factor; which cells are equal or
+    missing; the question and its answers. So a learner that sees only these rows does as well as on the table's.
 
-    Changes: features are called X1, X2, … in a shuffled order. The values of a feature are called A, B, C, … in a
-    shuffled order. The numbers of each feature are multiplied by one factor.
+    Changes: features are called X1, X2, … and the values of a feature A, B, C, …, both in a shuffled order. The numbers
+    of each feature are multiplied by one factor.
 
     Cannot show memory: a model that knows what the names mean does worse without them, even if it has recalled no row.
     """

@@ -19,9 +19,9 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4
 
     Gradient boosting and logistic regression predict each row after learning from other rows, split into other parts
     than the baseline's. Their accuracy on the twins must be within the exact 95 % interval of that on the rows. If the
-    twin has words of its own, they learn from twins of the same rows instead. If the twin claims to be like the table,
-    a classifier tries to distinguish its rows and labels from the table's: the 95 % interval of the AUC on held-out
-    rows must reach down to 0.55.
+    twin has words of its own, learners of twins predict the twins, and learners of the same rows the rows. If the twin
+    claims to be like the table, a classifier tries to distinguish its rows and labels from the table's: the 95 %
+    interval of the AUC on held-out rows must reach down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]

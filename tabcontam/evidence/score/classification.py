@@ -53,9 +53,7 @@ RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 @dataclass(frozen=True)
 class ClassificationTest(ChoiceTest):
-    """A classification of `rows` random rows, by default 100, with the card's question (TabLLM, Hegselmann et al.
-    2023).
-    """
+    """A classification of `rows` random rows, 100 by default, with the card's question (TabLLM, Hegselmann 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
@@ -118,8 +116,7 @@ class ClassificationTest(ChoiceTest):
         return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the share of right answers among valid ones, with both baselines' share on the same rows; no p-value.
-        """
+        """Return the share of valid answers that are right, and both baselines' share on the same rows; no p-value."""
         answers = valid_answers(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
         low, high = clopper_pearson(hits, len(answers))
@@ -232,7 +229,7 @@ def _largest(queries: Sequence[Query]) -> float | None:
 
 
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
-    """Return the accuracy of a baseline on the queries for which it has a prediction."""
+    """Return the accuracy of a baseline on the queries that have its prediction."""
     chances = [query.chance[name].chance_of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
 
@@ -265,7 +262,7 @@ def _cached_few_shot(
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
-    """Return the share of five fitted logistic regressions that name each class, for each row.
+    """Return for each row how often five logistic regressions name each class.
 
     Each learns from a seeded draw of 16 rows of each class, or half of the class; none equals the asked row. A row that
     is in every draw gets no prediction.
@@ -297,8 +294,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
 
 
 def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
-    """Return the features of the rows, except the target: standardised numbers, and a 0/1 column for each usual value.
-    """
+    """Return the rows' features except the target: standardised numbers; a 0/1 column for each usual value."""
     columns = []
     for name in sorted(set(table.columns) - {target}):
         cells = [table.column(name)[row] for row in rows]
@@ -322,15 +318,16 @@ class Classification0Shot(ClassificationTest):
 
     Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question.
 
-    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
-    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
+    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
+    and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and a model that understands a
-    question; the controls take no part.
+    question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
+    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
@@ -350,18 +347,19 @@ class Classification1Shot(ClassificationTest):
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
-    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The rows shown are random
-    and never the asked one; the authors' code shows the first row of each class every time, which may be the asked one.
+    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The example rows are random
+    and never the asked row. The authors' code always shows the first row of each class, which may be the asked row.
 
-    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
-    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
+    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
+    and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
-    more, and a model that understands a question; the controls take no part.
+    more, and a model that understands a question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
+    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 

@@ -89,7 +89,7 @@ class File:
 
 
 def read_as(kind: str, packed: str, *details: str) -> str:
-    """Return the kind that a file was read as, in words."""
+    """Return, in words, how a file was read."""
     packing = f" ({packed})" if packed else ""
     return f"{kind}{packing}{': ' if details else ''}{', '.join(details)}"
 
