@@ -56,22 +56,22 @@ class Table:
 
     `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A model that names the table
     may use any of `names` (title and aliases, long ones first), but none of `not_names` (Wine Quality for Wine).
-    `missing` are the marks of missing values besides None. `order` is "kept", or the column by which the published rows
-    are sorted. `hints` are a card's hints to tests: from test id to feature names. `private` rows belong to a FILE, or
-    to a user's own card that does not state that they are public. `header` is whether the file's first line names its
-    columns; if not, a card names them, or they get numbers. `reading` are the user's options for reading the text.
-    `read` describes how a FILE was read. `text` names the columns of running text, if the table has any.
+    `missing` are the marks of missing values besides None. `order` is "kept", or a phrase such as "sorted by class".
+    `hints` are a card's hints to tests: from test id to feature names. `private` rows belong to a FILE, or to a user's
+    own card that does not state that they are public. `header` is whether the file's first line names its columns; if
+    not, a card names them, or they get numbers. `reading` are the user's options for reading the text. `read` describes
+    how a FILE was read. `text` names the columns of running text, if the table has any.
 
     `split` names the part of the dataset that these rows are (`train`), "" if it has no parts. `elsewhere` is the
     number of rows that are in another split, too (None if a split cannot be read). `dated_by` is the column of the
     rows' dates; its cells have the format `dated_as`, or are keys of `dates`. `released` and `completed` are the card's
     dates for the data.
 
-    Four fields have other rows or cells. `known` has the rows of each known file, in the order of `columns`
-    (`known_rows.py`). `drawn_cells` are the cells with digits drawn by the owner, if the key is given
-    (`planted_tables.py`). `withheld` are rows of the source that were never published (`withheld_rows.py`). `fresh` are
-    similar rows that no model can have read (`fresh_table_rows.py`). `whole` has the facts about all rows of a large
-    file, of which `rows` are a sample; it is None if `rows` are all rows. `facts` is the cache of `cached_fact`.
+    `known` has the rows of each known file, in the order of `columns` (`known_rows.py`). `drawn_cells` are the cells
+    with digits drawn by the owner, if the key is given (`planted_tables.py`). `withheld` are rows of the source that
+    were never published (`withheld_rows.py`). `fresh` are similar rows that no model can have read
+    (`fresh_table_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
+    `facts` is the cache of `cached_fact`.
     """
 
     name: str

@@ -56,8 +56,7 @@ Cells = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class FewShotPlan:
-    """The plan for a table: its draws, the learners' chances for each asked row by shots and draw, and its twin or
-    None.
+    """The plan for a table: draws, the learners' chances for each asked row by shots and draw, and its twin, if any.
 
     `lines` report where the plan differs from the request.
     """
@@ -116,9 +115,7 @@ class FewShot(ChoiceTest):
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries at each number of shots; the query about a row's twin follows that about the row. Raises
-        `Skip`.
-        """
+        """Return the queries at each number of shots, each before the query about its twin. Raises `Skip`."""
         _, question = task_of(table)
         plan = self.dealt(table, rng)
         return [
@@ -281,7 +278,7 @@ def _twin(table: Table) -> tuple[UnseenTwin | None, str]:
 
 
 def _askable(table: Table, labels: Mapping[int, str], twin: UnseenTwin | None) -> Sequence[int]:
-    """Return the rows that may be asked about; in a large table, the rows that may get twins."""
+    """Return the rows that may be asked about: the rows that may get twins; without twins, chosen by content."""
     if twin is not None:
         found = sample(table)
         return found.places[: found.twins]

@@ -165,8 +165,7 @@ class MemoryShare(ClassificationTest):
         )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the model's loss on twins minus that of a reference model on the same twins (Dekoninck et al. 2024).
-        """
+        """Return the model's loss on twins minus a reference model's on the same twins (Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
         if not both:
@@ -178,8 +177,7 @@ class MemoryShare(ClassificationTest):
     def compare_with_references(
         self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
     ) -> ReferenceCurveExcess | None:
-        """Return how far the accuracy on rows is above a curve of reference models (Dekoninck et al. 2024, section 3).
-        """
+        """Return how far the accuracy on rows is above reference models' curve (Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
         names = [name for name in own if all(name in pairs for pairs in known.values())]
