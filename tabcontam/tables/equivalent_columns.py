@@ -1,6 +1,6 @@
-"""Columns with the same information in other values, such as the number of donations and the amount of blood given.
+"""Equivalent columns: equal information in different values, such as a number of donations and the amount of blood.
 
-One of these columns reveals the other. If a cell of one is hidden, the cells of the others are hidden, too.
+Each of them reveals the others. If a cell of one is hidden, the cells of all are hidden.
 """
 
 from collections.abc import Mapping

@@ -19,8 +19,8 @@ def with_fresh(
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables, each with the fresh rows of the files that have its columns, and a line about each file.
 
-    Raises `UsageError` for a file that fits no table with a classification question or several tables, for a class that
-    the question does not know, and for fewer than 20 usable rows.
+    A file must fit exactly one table with a classification question, know only classes of the question, and have 20 or
+    more usable rows. Raises `UsageError` if not.
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):

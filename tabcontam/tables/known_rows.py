@@ -120,7 +120,7 @@ def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
 
 
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
-    """Return those of the given row places whose row is in no known file."""
+    """Return the places among `rows` whose row is in no known file."""
     known = known_rows(table)
     return [row for row in rows if row not in known]
 

@@ -34,9 +34,9 @@ def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
 
 
 def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
-    """Return all candidates in random order: first `first` of them, as `rng` samples them, then all others.
+    """Return all candidates in random order: first `first` of them, as `rng` samples them, then the remaining ones.
 
-    The others are shuffled by a copy of `rng`, so their number does not change the next draws of `rng`.
+    A copy of `rng` shuffles the remaining ones, so their number does not change the next draws of `rng`.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
     chosen = set(places)

@@ -160,7 +160,7 @@ def _decimals(written: Mapping[int, WrittenNumber]) -> int:
 
 
 def _step(numbers: Mapping[int, WrittenNumber]) -> int:
-    """Return the largest step among 1, 2, 5, 10, 20, 25, … units of which nearly all numbers are multiples."""
+    """Return the largest of 1, 2, 5, 10, 20, 25, … units such that nearly all numbers are multiples of it."""
     units = [number.units for number in numbers.values() if number.units]
     sizes = [base * int(f"1{'0' * zeros}") for zeros in range(MOST_EXACT_DIGITS) for base in (1, 2, 5, 25)]
     return max(size for size in sizes if sum(one % size == 0 for one in units) >= LEAST_SHARE_ON_STEPS * len(units))

@@ -233,9 +233,10 @@ class Table:
         return frozenset(self.all_stored)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
-        """Return whether `cells` is a row of the table, or of the large file of which it is a sample.
+        """Return whether `cells` is a row of the table; if the table is a sample, a row of its file.
 
-        A row of the file is always recognised. About 2 in 100 other rows are taken for rows of a large file, too.
+        A row of the file is always recognised. In a large file about 2 in 100 cells that are no row are taken for one,
+        too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
@@ -275,15 +276,14 @@ def load_table(
 ) -> Table:
     """Return the table that a spec names.
 
-    A spec is a card (`NAME`, `NAME@EDITION`, `NAME#SPLIT`), a user's own card (`CARD.toml`, `CARD.toml@EDITION`), a
-    source (an address, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`), or the path of a FILE. After a `#`
-    a FILE or an address may have the name of a table in it, and after another `#` the split that its rows are
-    (`my.csv#test`, `my.db#table#test`).
+    A spec names a card (`NAME`, `NAME@EDITION`, `NAME#SPLIT`), a user's own card (`CARD.toml`, `CARD.toml@EDITION`), a
+    source (an address, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`), or a FILE by its path. After a `#`
+    a FILE or an address may name a table in it or a split, or both (`my.csv#test`, `my.db#table#test`).
 
     `target`, `name` and `form` (how a text is read) apply only to a FILE or a source. If it has more than 60,000 rows,
     the table is a sample with exact facts about all rows (`tables/large/`), unless `whole`. Raises `UsageError` for an
-    unknown dataset, edition or target, for a card that cannot be read or does not fit its file, for a card's file that
-    is missing or has the wrong hash, and for a file that has no table or cannot be fetched.
+    unknown dataset, edition or target; for a card that cannot be read or does not fit its file; and for a file that is
+    missing, has the wrong hash, cannot be fetched or has no table.
     """
     check_part_named(spec)
     if is_source(spec):

@@ -25,14 +25,14 @@ Row = tuple[Cell, ...]
 
 
 def twin(table: Table) -> Table:
-    """Return a table with the same columns, shuffled within the target's classes, and none of the rows of `table`.
+    """Return a table with the same columns, shuffled within the target's classes, that has no row of `table`.
 
     Values that few rows have are shuffled again over all classes. Otherwise a value that occurs once would show the
     class of its row to a model that has read the row: that would be memory of the table. Numbers are exchanged with
-    near numbers, and so stay about as likely in their class. Withheld rows, if given, are shuffled with the other rows:
-    a model that has read the twin has read as much of both. If a shuffled row equals a real row, it exchanges single
-    cells with rows of its class, or is dropped. Planted digits, if the key is given, are first drawn again, so that the
-    twin has none of the published digits. The words of texts are shuffled, so that the twin has none of the table's
+    near numbers, and so stay about as likely in their class. Withheld rows, if given, are shuffled together with the
+    published rows: a model that has read the twin has read as much of both. If a shuffled row equals a real row, it
+    exchanges single cells with rows of its class, or is dropped. Planted digits, if the key is given, are first drawn
+    again: the twin has none of the published digits. The words of texts are shuffled: the twin has none of the table's
     texts. The twin of a table is always the same. Raises `Skip` if the table enumerates its domain, or if less than
     half of the rows are left.
     """
@@ -167,7 +167,7 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
 
 
 def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Callable[[Row], bool], rng: Random) -> None:
-    """Exchange a cell of a row that equals a real row with another row of its group, so that neither row is real."""
+    """Change a row that equals a real row: exchange one of its cells with a row of its group. Neither may be real."""
     row = rows[index]
     if not is_row(tuple(row)):
         return

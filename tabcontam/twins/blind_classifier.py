@@ -1,4 +1,4 @@
-"""A blind classifier, which has to distinguish a twin's rows from the table's; it learns from other rows and labels.
+"""A blind classifier, which tries to distinguish a twin's rows from the table's. It learns from other rows and labels.
 
 It tests a finished twin. Before, it chooses among several draws of a row the one that looks most like the table.
 """

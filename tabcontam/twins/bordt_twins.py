@@ -52,7 +52,7 @@ class LastDigitsTwin(Twin):
     Keeps: the label, the names of features and categories, missing cells, and zeros of features without negative
     values: a zero often marks a missing measurement.
 
-    Changes: each number of a feature with more than ten values changes, by at most a hundredth of the feature's
+    Changes: each number of a feature with more than ten values. It changes by at most a hundredth of the feature's
     standard deviation and by at least one unit of its last digit, and stays between the feature's smallest and largest
     value. Row numbers all change by one amount. Names, codes and ticket numbers become ones that no row has. A feature
     of numbers that follows from another feature stays.
@@ -179,7 +179,7 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
 
 
 def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return the row numbers plus one constant, so that no row of the table has any of them."""
+    """Return the row numbers plus one constant; no row of the table has any of the new numbers."""
     added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
     return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
@@ -207,7 +207,7 @@ def _numbers_rows(moves: Moves, place: int) -> bool:
 
 
 def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return the numbers with other last digits; none leaves the range of the feature."""
+    """Return the numbers with other last digits, all within the feature's range."""
     digits, same = moves.digits(place)
     numbers = moves.plain[:, place]
     low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))

@@ -1,9 +1,8 @@
 """The features that may be moved: learners have learned all that their values mean for the label.
 
-An LLM may know the meaning of a value, such as a postcode, a harbour or a norm, where learners see a number or a word.
-If a value means more than learners have learned, a moved value may change the label. A twin would then have a wrong
-label, and the LLM's skill would be taken for memory. So a feature stays if the rows show such a meaning, or are too few
-to exclude it.
+An LLM may know the meaning of a value, such as a postcode or a harbour; learners see a number or a word. If a value
+means more than learners have learned, a moved value may change the label. A twin would then have a wrong label, and the
+LLM's skill would be taken for memory. So a feature stays if the rows show such a meaning, or are too few to exclude it.
 
 The residuals show what learners missed: r is a row's label (0 or 1 for each class) minus its chance, by learners that
 did not see the row. If rows that share a value have similar residuals, the value has information that was not learned.
@@ -87,7 +86,7 @@ class MovableFeatures:
         return not any(self._together(place, other).is_found(len(others)) for other in others)
 
     def _together(self, place: int, other: int) -> ValueInformation:
-        """Return the information in pairs of values of two features, beyond that in the values of `other`."""
+        """Return the information in pairs of values of two features, minus that in the values of `other` alone."""
         both = self._besides(RANK_BINS * self._groups[place] + self._coarse[other])
         alone = self._besides(self._coarse[other])
         return ValueInformation(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))

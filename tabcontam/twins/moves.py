@@ -1,6 +1,6 @@
-"""Small moves of cells: numbers to near numbers, categories to those of similar rows, names to new names.
+"""Small moves of cells: to near numbers, to categories of similar rows, and to new names.
 
-Related features are moved together, so that moved rows keep the relations in the table.
+Related features are moved together, to keep the relations in the table.
 """
 
 import re
@@ -105,7 +105,7 @@ class Moves:
         return [pair for pair in combinations(places, 2) if correlated(*pair) or self.follows(*pair)]
 
     def follows(self, first: int, second: int) -> bool:
-        """Return whether one of two features determines the other, and its values repeat."""
+        """Return whether the first feature determines the second, or the second the first; its values must repeat."""
         return self._determines(first, second) or self._determines(second, first)
 
     def _determines(self, first: int, second: int) -> bool:
@@ -163,7 +163,7 @@ class Moves:
 
     @cached_property
     def unchanged(self) -> tuple[str, ...]:
-        """The names of the features that stay: those in `staying`, and the features that are related to them."""
+        """The names of the features in `staying`, and of the features that are related to them."""
         groups = (group for group in self.groups if self.staying.intersection(group))
         return tuple(sorted(self.sample.features[place] for group in groups for place in group))
 
@@ -172,7 +172,7 @@ class Moves:
 
     @cached_property
     def known(self) -> Flags:
-        """Flags, of shape (rows, features), of cells whose meaning learners can know.
+        """Flags, of shape (rows, features): True if learners can know what a cell means.
 
         Numbers are known, since they can be compared. So are frequent categories. An LLM may know more of a rare
         category.

@@ -36,16 +36,16 @@ class PerturbedTwin(Twin):
     named persons or things helps as much on the twin as on the row.
 
     Changes: at least a sixth of the row's values, at least two, and as many as possible. Numbers move by up to 5 % of
-    their ranks or towards a similar row; frequent categories become those of similar rows. No twin is a row of the
+    their ranks or towards a similar row. Frequent categories become categories of similar rows. No twin is a row of the
     table, however its values are written.
 
     Refused if learners learn nothing about the label, and if a column has texts to read: then it is unknown which noise
     leaves the label unchanged.
 
     Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by similar
-    rows. Such recall also works on the twin, so that memory's share is too small. A law that is finer than the rows
-    show may give a twin a wrong label, for example a law of single digits or of three features together. Then skill is
-    taken for memory.
+    rows. Such recall also works on the twin, and memory's share is then too small. The label may follow a law that is
+    finer than the rows show, such as one of single digits or of three features together. Then a twin may have a wrong
+    label, and skill is taken for memory.
     """
 
     kind: ClassVar[str] = "perturbed"

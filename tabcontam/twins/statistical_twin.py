@@ -18,16 +18,16 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 class StatisticalTwin(Twin):
     """New rows like the table's: each is drawn around one of its rows, with a label by the baseline.
 
-    The statistical model is a kernel: each group of related features gets its cells from one of the row's ten nearest
-    rows, chosen for this group alone, or is moved towards it.
+    The statistical model is a kernel. Each group of related features chooses one of the row's ten nearest rows, and
+    takes that row's cells or moves towards them.
 
     Keeps: the names of features and categories, and how cells are related among similar rows.
 
     Changes: every group of features, except groups with a category that fewer than 30 rows have; and the label, which
     is drawn.
 
-    Cannot tell memory from skill beyond the baseline's, like `resampled`: labels have the baseline's chances, and a
-    model that predicts better than the baseline does worse on them.
+    Cannot tell memory from skill that exceeds the baseline's, like `resampled`: labels have the baseline's chances, and
+    a model that predicts better than the baseline does worse on them.
     """
 
     kind: ClassVar[str] = "statistical"

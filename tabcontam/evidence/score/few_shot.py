@@ -294,7 +294,7 @@ def _chances(
     shots: Sequence[int],
     twin: UnseenTwin | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
-    """Return the learners' predictions for each asked row, by shots and draw, and why a learner has none.
+    """Return each learner's predictions for the asked rows, by shots and draw, and the reason if there are none.
 
     Numbers are standardised over all asked and shown rows; their labels are not used for this.
     """

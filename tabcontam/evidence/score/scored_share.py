@@ -90,9 +90,7 @@ class MemoryShareScored(MemoryShare):
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as `memory_share`
-        does.
-        """
+        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` in the same cases."""
         table = replace(table, fresh=())
         asked, twin = super().queries(table, serializer, rng), unseen_twin(table, TWIN)
 

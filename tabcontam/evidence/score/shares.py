@@ -19,7 +19,7 @@ MODELS = "gradient boosting and logistic regression"
 
 
 def unseen_twin(table: Table, kind: str) -> "UnseenTwin":
-    """Return the unseen twin of a table; the module for it is imported late, which takes long. Raises `Skip`."""
+    """Return the unseen twin of a table; its slow module is imported only here. Raises `Skip`."""
     from tabcontam.twins.twin_making import unseen
 
     return unseen(table, kind)

@@ -61,9 +61,8 @@ class ShotResult:
 
     `asked` is the number of rows that got a reply. In `own`, refused and unreadable answers count as errors; in `read`
     they are left out. A missing reply, for example to a prompt longer than the model's context, is in neither. `failed`
-    counts missing replies; `reasons` has each reason once; reasons that differ only in digits count as one. `by` states
-    how answers were given: in words, or by log-probabilities. `shown` has the share of each class among the shots; it
-    is empty without shots.
+    counts missing replies; `reasons` has each of their reasons once. `by` states how answers were given: in words, or
+    by log-probabilities. `shown` has the share of each class among the shots; it is empty without shots.
     """
 
     shots: int

@@ -230,7 +230,7 @@ def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
 
 
 def _also_escaped(found: Sequence[StreamLayout]) -> Iterator[StreamLayout]:
-    """Yield the layouts; those with backslash-escaped quotes come before those with quotes as plain text."""
+    """Yield the layouts; layouts with backslash-escaped quotes come before layouts with quotes as plain text."""
     quotings = [layout.dialect.quoting for layout in found]
     plain = quotings.index("none") if "none" in quotings else len(found)
     yield from found[:plain]

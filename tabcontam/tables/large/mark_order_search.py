@@ -26,7 +26,7 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
 
 
 class MarkOrderSearch:
-    """A search for the rows whose mark in a column is next to that of a sampled row, among rows of its kind."""
+    """A search, among rows of the same kind, for the rows with marks just below and above that of a sampled row."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words, rows: Chunk) -> None:
         self.by, self.order, self.informative = by, order, tuple(informative)

@@ -1,9 +1,9 @@
-"""Rows of a file that resemble a sampled row: they show which of its cells follow from other cells.
+"""Rows of a file that resemble a sampled row: they show which of its cells follow from its other cells.
 
-A sampled row can be asked about only if no other row has the same shown cells and a different hidden cell. For each
-sampled row, rows with the same first cells, or the same cells except one, are collected until it is known in which
-columns such rows differ. That needs at most as many rows as there are columns, mostly one or two. Rows are searched for
-by hash and then compared cell by cell, so that cells with equal hashes are not confused.
+A sampled row can be asked about only if no other row has the same shown cells and a different hidden cell. So rows are
+collected that have the first cells of a sampled row, or all its cells except one. They show in which columns such rows
+differ; one or two rows mostly suffice, and never more than there are columns. Rows are searched for by hash and then
+compared cell by cell, since different cells may have equal hashes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

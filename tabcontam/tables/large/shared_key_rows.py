@@ -3,8 +3,8 @@
 A model that has read the other rows of a file, or knows the world, knows the city that a code means. If a file has more
 codes than the sample has rows, the sample seldom contains a code twice. A baseline that learns from the sample alone
 would mistake this knowledge for memory of the row. So a few more rows with the same code are collected for each sampled
-row. The informative value may be a cell, a piece of a cell (a company's mail addresses have the same end), two or three
-cells together (a route and a class determine a fare), or nearly all cells (a row that is in the file twice). The
+row. The informative value may be a cell, or a piece of a cell: a company's mail addresses have the same end. It may be
+two or three cells: a route and a class determine a fare. It may be nearly all cells: a row is in the file twice. The
 sampled rows that share a value show whether the value is informative.
 """
 
@@ -169,13 +169,13 @@ class SharedKeySearch:
 
 
 def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> "dict[SharedKey, _RareValues]":
-    """Return the informative keys, surest first, with those of their values that are too rare in the sample.
+    """Return the informative keys, surest first, each with its values that are too rare in the sample.
 
-    `cells` has the hash of each cell, of shape (columns, rows). A key is informative if, in a column outside it, two
-    rows with its value agree more often than random rows do, and more often than rows that share a part of the key
-    (binomial tests at 1e-6). For a key of one cell, numbers near each other count as agreeing, too. A key must add to
-    other keys: rows that share another key do not count if this key follows from it. A brand and a price add nothing to
-    the product, but an airline and a flight number add to the hour at which all these flights begin.
+    `cells` has the hash of each cell, of shape (columns, rows). A key is informative if rows with its value agree in a
+    column outside it: more often than random rows, and more often than rows that share a part of the key (binomial
+    tests at 1e-6). For a key of one cell, numbers near each other count as agreeing, too. A key must add to other keys:
+    rows that share another key do not count if this key follows from it. A brand and a price add nothing to the
+    product. An airline and a flight number add to the hour at which all these flights begin.
     """
     sample = _KeySample.of(rows, cells, missing)
     rare: dict[SharedKey, _RareValues] = {}

@@ -56,7 +56,7 @@ class WholeTableFacts:
         )
 
     def before(self) -> tuple[int, ...]:
-        """Return for each sampled row the number of sampled rows directly before it in the file, without a gap."""
+        """Return for each sampled row how many rows directly before it in the file are sampled, without a gap."""
         found: list[int] = []
         for number, place in enumerate(self.places):
             follows = number > 0 and self.places[number - 1] == place - 1

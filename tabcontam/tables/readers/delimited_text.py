@@ -204,7 +204,7 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
-    """Return the message about a line that has another number of fields than the other lines."""
+    """Return the message about a line with too many or too few fields."""
     count = "1 field" if fields == 1 else f"{fields} fields"
     return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
 

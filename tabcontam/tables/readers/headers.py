@@ -30,8 +30,8 @@ class HeaderPlace:
 def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> HeaderPlace:
     """Return the place of the header, detected in a table's first records; the table has their usual width.
 
-    A record above the header is left out only if it is a comment or has fewer cells than most records, and if the
-    record below has names that are unlike the cells of their columns. `where` returns a record's place in words. Raises
+    A record above the header is left out only if it is a comment or has fewer cells than most records. The record below
+    it must have names that are unlike the cells of their columns. `where` returns a record's place in words. Raises
     `UsageError` if a title cannot be distinguished from a header, and if units are below the header.
     """
     if form.header_line is not None or form.header:
@@ -64,7 +64,7 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
 def has_header(records: Sequence[Record]) -> bool:
     """Return whether the first record names the columns.
 
-    Each column whose other cells all have digits votes. A first cell unlike the other cells is a name; a similar one is
+    A column votes if all cells below the first have digits. A first cell unlike these cells is a name; a similar one is
     data. If the votes are equal, a first cell that occurs again in its column is data.
     """
     first, rest = records[0], records[1:SAMPLE_RECORDS]

@@ -85,7 +85,7 @@ def _by_line(text: str, name: str) -> list[Any] | None:
 
 
 def _of_part(file: File, value: Any, how: str = "") -> Contents:
-    """Return the table that `value` is, or that it has under the key named by the user."""
+    """Return the table in `value`, or the table under its key that the user named."""
     if file.part is None and (found := _table(file, value, how)) is not None:
         return found
     tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}

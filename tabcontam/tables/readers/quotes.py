@@ -45,7 +45,7 @@ class _QuoteScan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Return whether text follows the quote, so that the quote does not end its field."""
+        """Return whether text follows a quote where its field should end."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 

@@ -47,7 +47,7 @@ def check_formulas(file: File, number: int) -> None:
 
 
 def _check(name: str, lacking: Sequence[str]) -> None:
-    """Raise `UsageError` if `lacking` names any cell, whose formula has no stored value."""
+    """Raise `UsageError` if there are cells with formulas and without values; `lacking` has their addresses."""
     if lacking:
         count = "1 formula" if len(lacking) == 1 else f"{len(lacking):,} formulas"
         where = f", the first in cell {lacking[0]}" if lacking[0] else ""

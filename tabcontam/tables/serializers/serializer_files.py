@@ -30,7 +30,7 @@ FORMS: Mapping[str, type[Serializer]] = {
 
 @cache
 def load_serializers() -> Mapping[str, Serializer]:
-    """Return the shipped serializers except passages, by name: the default, other templates, then all others."""
+    """Return the shipped serializers except passages, by name: the default, then templates, then other forms."""
     found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
     ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, TemplateRows), item.name))
     return {item.name: item for item in ranked}
@@ -114,6 +114,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Return the serializers in an order for detection: one whose text contains the marks of another comes first."""
+    """Return the serializers in an order for detection: a form comes before forms whose marks its rows contain."""
     # `The age is equal to` holds what `The age is` does: the longest separator first, and forms without names last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)
