@@ -17,11 +17,11 @@ from tabcontam.tables.text_tasks import TextTask, text_task
 from tabcontam.tables.toml_files import SUFFIX, check_fields, name_taken, read_toml, shipped_files, texts, with_own
 
 KIND = "datasets"
-SHORT = 12  # digits of a SHA-256 that distinguish the files of a user
+SHORT = 12  # digits of a SHA-256 in the name of a user's own file
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # also the name of a folder in the cache
 CSV, JSONL = FORMS = ("csv", "jsonl")
-TABLES = ("question", "hints", "text")  # of an edition, with the card's as defaults
+TABLES = ("question", "hints", "text")  # tables of an edition; the card's tables are the defaults
 SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SPLIT_WORDS = "a-z, 0-9, ., - and _"

@@ -107,7 +107,7 @@ def _parts(
     edition = card.edition(edition_name)
     if not edition.split:
         if (split is None and ALL in splits.names) or (split is not None and card.dated_by):
-            return [_SplitPart(load(spec))]  # of a split that does not exist the error shows the form of dates
+            return [_SplitPart(load(spec))]  # for an unknown split, the error shows the format of dates
         wrong = split or splits.names[0]
         if card.dated_by:
             forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
@@ -162,7 +162,7 @@ def _is_own(table: Table) -> bool:
     return bool(table.edition) and table.sha256.startswith(table.edition)
 
 
-# most: splits that a column may define
+# most: number of splits that a column may define
 def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]:
     """Return a table for each value of a column, with the rows of that value and without the column."""
     message = f"{option_name('split_column')}: {column!r} of {table.name}"
@@ -256,7 +256,7 @@ def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
     return groups
 
 
-# named: columns that an error names
+# named: number of columns that an error names
 def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
     first, *others = tables
     for other in others:

@@ -23,7 +23,7 @@ from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.scikit_learn_files import FILES, shipped_table
 from tabcontam.tables.timed_connections import opener
 
-WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # limit for a file: so many seconds, and one more for so many bytes
+WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # time limit: seconds; bytes for each extra second
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
 
 # Errors of the archive modules for bytes that are no archive, are cut off or lack the member.
@@ -120,7 +120,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
         frame = getattr(datasets, edition.loader or "")(as_frame=True, **offline).frame
     except OSError:
         return None
-    except (AttributeError, TypeError) as error:  # no such function, or one that loads no table
+    except (AttributeError, TypeError) as error:  # no such function, or it loads no table
         raise UsageError(f"{card.name}@{edition.name}: sklearn.datasets.{edition.loader} gives no table") from error
     content = str(frame.to_csv(index=False, lineterminator="\n")).encode()
     if _sha256(content) != edition.sha256:
@@ -166,7 +166,7 @@ def _member(archive: bytes, name: str) -> bytes:
 def _keep(card: Card, edition: Edition, content: bytes) -> None:
     """Write fetched bytes into the cache folder, whole or not at all."""
     path = cache_folder() / card.name / edition.name / Path(edition.file).name
-    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
+    with suppress(OSError):  # if the cache cannot be written, the run goes on
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
 

@@ -50,7 +50,7 @@ def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
 
 
 def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
-    rows = list(dict.fromkeys(table.rows))  # a repeated row determines everything
+    rows = list(dict.fromkeys(table.rows))  # in repeated rows every column determines every other
     columns = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     codes = {name: _codes(table, cells) for name, cells in columns.items()}
     kinds = {name: code for name, code in codes.items() if code is not None}

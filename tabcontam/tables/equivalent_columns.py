@@ -53,7 +53,7 @@ def _reduced(table: Table) -> ReducedTable:
 
     columns = tuple(table.columns[place] for place in places)
     known = tuple(map(fewer, table.known))
-    for kept, others in cells_left_out.items():  # a cell may be written as a known file writes it
+    for kept, others in cells_left_out.items():  # a known file may write the same cell differently
         from_place = table.columns.index(kept)
         for name, mapping in others.items():
             to_place = table.columns.index(name)

@@ -15,7 +15,7 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.readers.file_kinds import stem
 
 PARTS = (".parquet", ".csv")  # endings of files by which a folder holds the parts of one table
-KINDS = "a CSV, JSON, Excel or Parquet file"  # some of the kinds
+KINDS = "a CSV, JSON, Excel or Parquet file"  # examples of the kinds that are read
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tabcontam.tables.table_contents import Rows, rows_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    Frame: TypeAlias = "pd.DataFrame | Any"  # or one of polars, which need not be installed
+    Frame: TypeAlias = "pd.DataFrame | Any"  # or a polars frame; polars need not be installed
 
 
 def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
@@ -25,7 +25,7 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
     text = _csv(frame, "\r\n") if "\r" in content else content  # pandas quotes a carriage return only then
     try:
         lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
-    except csv.Error as error:  # for example a cell too long for a file
+    except csv.Error as error:  # for example, a cell is too long
         raise UsageError(f"{name} cannot be read as a table: {error}") from error
     return columns, rows_of(lines), content.encode("utf-8", "surrogatepass")
 
@@ -47,7 +47,7 @@ def _columns(frame: Any, name: str) -> tuple[str, ...]:
         raise UsageError(f"{name}: {type(frame).__name__} is no DataFrame of pandas or polars")
     if any(not isinstance(column, str | int | float) for column in frame.columns):
         raise UsageError(f"{name}: the columns need texts as names, on one level; rename them")
-    # pandas reads a missing name as NaN, which would stand in prompts as a name
+    # pandas reads a missing name as NaN, and prompts would show that as a name
     columns = tuple("" if column != column else str(column).strip() for column in frame.columns)
     if "" in columns:
         raise UsageError(f"{name}: column {columns.index('') + 1} has no name; rename it")

@@ -54,7 +54,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line
 
 
-# named: classes that an error names
+# named: number of classes that an error names
 def _written(table: Table, file: Table, cells: Sequence[str | None], *, named: int = 3) -> dict[str | None, str | None]:
     """Return each class of the file as the table writes it, None if missing. Raises `UsageError` if it is unknown."""
     question = table.question

@@ -66,7 +66,7 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
 
 
-# named: missing columns that an error names
+# named: number of missing columns that an error names
 def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
     """Return, in words, the columns that a file lacks. It is compared with the table that it resembles most."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
@@ -141,7 +141,7 @@ def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
     return cached_fact(table, "extra rows", find) if table.known else ()
 
 
-# shown: rows that a prompt shows before another, at most
+# shown: most rows that a prompt shows before a row
 def known_digest(table: Table, *, shown: int = 4) -> str | None:
     """Return a digest of the rows that known files add to a table; None if there are no known files.
 

@@ -57,7 +57,7 @@ def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int
 
     Rejection sampling keeps the numbers equally probable: a 64-bit word above the last multiple of `below` is dropped.
     """
-    word_bits = 64  # bits from which a draw takes one number
+    word_bits = 64  # bits from which one number is drawn
     usable = 2**word_bits - 2**word_bits % below
     for tries in count():
         message = json.dumps([*parts, tries], ensure_ascii=True, separators=(",", ":")).encode()

@@ -61,7 +61,7 @@ def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
     columns = map(table.column, sorted(table.columns))
     filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
     rows = list(zip(*filled, strict=True))
-    lines = list(map("\0".join, rows))  # sorted in the order of the rows, and much faster, unless a cell has this sign
+    lines = list(map("\0".join, rows))  # sorts like the rows, and much faster, if no cell has this character
     keys = rows if sum(line.count("\0") for line in lines) > len(rows) * (len(filled) - 1) else lines
     order = tuple(sorted(range(len(rows)), key=keys.__getitem__))
     text = "".join(["\x1f".join((*rows[row], "\n")) for row in order])

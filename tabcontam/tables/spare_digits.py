@@ -72,7 +72,7 @@ class SpareDigits:
     decimals: int
     step: int
     steps: int
-    numbers: Mapping[int, WrittenNumber]  # by the row, of the cells that have all the decimals
+    numbers: Mapping[int, WrittenNumber]  # by row, for cells with all decimals
     cells: Sequence[str | None]
 
     @property
@@ -139,7 +139,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     _check_naming(table, column, numbers)
     found = [float(number.units) for number in numbers.values()]
     step = _step(numbers)
-    first = {row_cells: row for row, row_cells in reversed(list(enumerate(table.rows)))}  # of equal rows
+    first = {row_cells: row for row, row_cells in reversed(list(enumerate(table.rows)))}  # the first of equal rows
     _check_grid([numbers[row] for row in first.values() if row in numbers], step)
     spread = pstdev(found)
     wanted = min(MOST_DEFAULT_STEPS, math.floor(share * spread / step))

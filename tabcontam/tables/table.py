@@ -235,8 +235,7 @@ class Table:
     def is_row(self, cells: Sequence[Cell]) -> bool:
         """Return whether `cells` is a row of the table; if the table is a sample, a row of its file.
 
-        A row of the file is always recognised. In a large file about 2 in 100 cells that are no row are taken for one,
-        too.
+        A row of the file is always recognised. For a large file, about 2 in 100 tests of other cells return True, too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
@@ -266,7 +265,7 @@ class Table:
         for cells in features:
             size = len(set(cells))
             varied, combinations = varied + (size > 1), combinations * size
-            if combinations > len(self.rows):  # so many cannot all occur
+            if combinations > len(self.rows):  # more combinations than rows
                 return False
         return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 

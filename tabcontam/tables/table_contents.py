@@ -12,7 +12,7 @@ MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null"
 
 @dataclass(frozen=True)
 class ReadDescription:
-    """How a file was read: its kind, such as `CSV: ';', UTF-8, header in line 3`, and the columns that were renamed."""
+    """The way a file was read: its kind, such as `CSV: ';', UTF-8, header in line 3`, and the renamed columns."""
 
     kind: str = ""
     renamed: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ class ColumnChange:
 
     column: str
     cells: int
-    alternatives: tuple[int, int]  # of a cell, the fewest and the most
+    alternatives: tuple[int, int]  # the smallest and the largest number of a cell's alternatives
     before: tuple[float, ...]
     after: tuple[float, ...]
 

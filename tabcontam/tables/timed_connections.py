@@ -27,7 +27,7 @@ def limit_time(connection: HTTPConnection, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-    if cut.is_set():  # the part that came until then looks like a whole answer
+    if cut.is_set():  # the received part looks like a complete answer
         raise TimeoutError(f"no whole answer in {seconds:g} s")
 
 

@@ -145,7 +145,7 @@ def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
         return texts(where, value, blank=blank)
     if hint == float | None and type(value) is int:
         value = float(value)
-    # To Python a true is an int and a time is a date; an empty text is no value.
+    # In Python True is an int and a datetime is a date; an empty text is no value.
     subtype = isinstance(value, datetime) or (isinstance(value, bool) and hint is not bool)
     if not isinstance(value, hint) or subtype or (value == "" and not blank):
         raise ValueError(f"{where} cannot be {value!r}")

@@ -122,7 +122,7 @@ def _classes(table: Table) -> list[Hashable]:
     threshold = table.question.threshold if table.question else None
     cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
     if not cuts and len(table.distinct(table.target)) > MOST_CLASSES_OF_TWINS:
-        return [None] * len(cells)  # names or dates: within classes of a row or two nothing would be shuffled
+        return [None] * len(cells)  # names or dates: with one or two rows a class, nothing would be shuffled
     if not cuts:
         return list(cells)
     return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]

@@ -67,9 +67,9 @@ class Twin(ABC):
     kind: ClassVar[str]
     keeps: ClassVar[str]
     changes: ClassVar[str]
-    like: ClassVar[bool] = True  # whether a reader who has not read the table takes its rows for the table's
-    relearned: ClassVar[bool] = False  # whether a learner must learn from the twin's rows before it predicts for them
-    tries: ClassVar[int] = 1  # most draws of it until one passes its check
+    like: ClassVar[bool] = True  # whether its rows look like the table's to a reader who has not read the table
+    relearned: ClassVar[bool] = False  # whether learners must learn from twins to predict twins
+    tries: ClassVar[int] = 1  # most draws until one passes its check
 
     @abstractmethod
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:

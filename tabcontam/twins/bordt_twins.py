@@ -21,7 +21,7 @@ from tabcontam.twins.moves import Moves, written
 from tabcontam.twins.thresholds import ADDED_DIGIT_DEVIATION, LAST_DIGITS_NOISE, LAST_DIGITS_VALUES
 from tabcontam.twins.twin_sample import TwinSample
 
-FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # of standardised numbers: published, as is that they are rounded
+FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # for standardised numbers, as published
 JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 Columns = list[list[Cell]]
 
@@ -66,7 +66,7 @@ class LastDigitsTwin(Twin):
     keeps: ClassVar[str] = "the label, names of features, categories, and all but the last digits of numbers"
     changes: ClassVar[str] = "the last digits of numbers, and names, to ones that no row has"
     like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True  # row numbers continue after the last one, where no learner has seen a row
+    relearned: ClassVar[bool] = True  # row numbers become larger than any that a learner has seen
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if no feature can be moved in this way."""

@@ -27,7 +27,7 @@ class FoldLearners:
     encoder: Encoder
     parts: Ints
     fitted: tuple[Any, ...]
-    read: Callable[[Floats], Floats]  # the columns that they look at
+    read: Callable[[Floats], Floats]  # the columns that the learners use
     classes: int
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:

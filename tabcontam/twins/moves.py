@@ -28,7 +28,7 @@ from tabcontam.twins.thresholds import (
 )
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
-PULLED = (0.2, 0.6)  # of the way to a near row that related numbers are moved
+PULLED = (0.2, 0.6)  # shares of the distance to a near row, by which related numbers move
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 

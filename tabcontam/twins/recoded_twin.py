@@ -13,7 +13,7 @@ from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import decimals
 from tabcontam.twins.twin_sample import TwinSample
 
-FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # of units that are in use
+FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # factors between units in use
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class RecodedTwin(Twin):
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(FACTORS))
-    digits = decimals(cells, sample.table.missing) + 4  # so that no two numbers become one
+    digits = decimals(cells, sample.table.missing) + 4  # different numbers stay different
     known = {str(cell) for cell in cells if not sample.table.is_missing(cell)}
     powers = any("e" in cell.lower() for cell in known)
     scaled: dict[Cell, str] = {

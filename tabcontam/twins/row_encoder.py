@@ -31,8 +31,8 @@ class Feature:
         """Return the numbers minus the centre, divided by the spread; 0 for a missing number."""
         return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
 
-    # other: any other value
-    # farthest: the largest size of a number: squares of larger ones are beyond what a float holds
+    # other: the code of any other value
+    # farthest: largest absolute number; the square of a larger one overflows a float
     def _number(self, cell: str, *, other: float = -1.0, farthest: float = 1e50) -> float:
         if self.numeric:
             return min(max(float(cell), -farthest), farthest) if is_number(cell) else np.nan

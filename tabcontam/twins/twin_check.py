@@ -13,7 +13,7 @@ from tabcontam.twins.thresholds import MOST_TWIN_AUC
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 
-# digits: of a chance that is stored
+# digits: digits of a stored chance
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
     """Return the twin with the predictions of both learners. Raises `Skip` with the reason if it fails its check.
 

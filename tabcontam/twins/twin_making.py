@@ -38,7 +38,7 @@ def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
     return found
 
 
-# version: of the twins: cached twins of other versions are not read
+# version: cached twins of other versions are not read
 def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenTwin | str:
     rank = ranks(table)
 

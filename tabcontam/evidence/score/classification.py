@@ -84,7 +84,7 @@ class ClassificationTest(ChoiceTest):
         rows = in_random_order(rng, candidates, CLASSIFIED_ROWS)[: max(self.rows, CLASSIFIED_ROWS)]
         queries = []
         for number, asked in enumerate(rows):
-            rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # later draws are the same with fewer rows
+            rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # `rows` does not change later draws
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             queries.append(
                 Query(
@@ -212,7 +212,7 @@ def likeliest(query: Query, reply: Likelihoods) -> Reading:
     return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
 
 
-# class_tokens: the name of a class is longer than Yes
+# class_tokens: class names are longer than Yes
 def tokens_of(answers: Sequence[str], *, yes_no_tokens: int = 4, class_tokens: int = 16) -> int:
     """Return a limit for the number of tokens of an answer."""
     return yes_no_tokens if all(answer.casefold() in ("yes", "no") for answer in answers) else class_tokens
@@ -234,7 +234,7 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
-# version: of the few-shot baseline: the cached results of other versions are not read
+# version: cached few-shot baselines of other versions are not read
 def _cached_few_shot(
     table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int], *, version: int = 1
 ) -> dict[int, CellPrediction]:

@@ -27,7 +27,7 @@ class CrossValidatedAccuracy:
         return self.accuracy - self.majority
 
 
-# version: of the baseline: the cached results of other versions are not read
+# version: cached results of other versions are not read
 def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | None:
     """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
 

@@ -10,7 +10,7 @@ from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_wo
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
-FRESH = "fresh"  # the last word of the id of a query about a fresh row
+FRESH = "fresh"  # the ending of the id of a query about a fresh row
 
 
 def is_fresh(query: Query) -> bool:

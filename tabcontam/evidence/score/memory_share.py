@@ -336,7 +336,7 @@ def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     return f"accuracy {own:.2f}, on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
-# named: features that the sentence names
+# named: number of features that the sentence names
 def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
     """Return a sentence on the features that are equal in rows and twins: memory by these works on the twin, too."""
     names = sorted({name for trial in trials for name in trial.query.shared_features})

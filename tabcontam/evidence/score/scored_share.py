@@ -24,7 +24,7 @@ from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-LIKELY = "supervised chances"  # the learners' probability of each class, among the chances of a query
+LIKELY = "supervised chances"  # the key of the learners' probabilities in the chances of a query
 WORST = -log(LEAST_CLASS_CHANCE)
 Chances = Mapping[str, float]
 
@@ -121,7 +121,7 @@ class MemoryShareScored(MemoryShare):
 
 def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
     prompt = write()
-    assert isinstance(prompt, Prompt)  # noqa: S101 - of `memory_share`, which asks in words
+    assert isinstance(prompt, Prompt)  # noqa: S101 - `memory_share` asks in words
     return as_endings(prompt, answers)
 
 

@@ -14,7 +14,7 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.twins.base import UnseenTwin
 
-SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
+SUPERVISED = "supervised"  # the key of the learners in the chances of a query
 MODELS = "gradient boosting and logistic regression"
 
 
@@ -53,7 +53,7 @@ def wrong_in_words(found: MeanGain | None) -> str:
     return f" (if they count as wrong, the share is {mean}, {low} to {high})"
 
 
-# least: a smaller difference is none in three digits
+# least: smaller differences vanish in three digits
 def _difficulty(own: float, other: float, *, least: float = 0.0005) -> str:
     if abs(own - other) < least:
         return f"; {MODELS} get {own:.3f} on both"

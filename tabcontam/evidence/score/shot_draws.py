@@ -40,7 +40,7 @@ def draw_shots(
     Random(seed).shuffle(order)
     allowed, found = set(askable), []
     for number in range(draws):
-        rng = Random(f"{seed} {number}")  # so that neither the number of draws nor that of shots changes another's
+        rng = Random(f"{seed} {number}")  # the numbers of draws and of shots do not change this draw
         own = [row for row in order[number::FIFTHS] if row in allowed]
         asked = _sampled(own, labels, rows // draws + (number < rows % draws), rng)
         asked_features = {_features(table, row) for row in asked}

@@ -86,6 +86,6 @@ def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: F
         model.fit(shown, np.array(labels))
         probabilities = np.asarray(model.predict_proba(asked), dtype=np.float64)
         names = [str(name) for name in model.classes_]
-    except Exception as error:  # whatever a library raises, which may want weights that are not here
+    except Exception as error:  # a library may raise anything, for example without its weights
         return f"{learner.name} failed: {one_line(error)}"
     return [dict(zip(names, map(float, row), strict=True)) for row in probabilities]

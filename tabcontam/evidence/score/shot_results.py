@@ -16,7 +16,7 @@ from tabcontam.statistics.class_auc import RatedRow, ranked
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 
-SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+SHOWN = "shown"  # the key, in the chances of a query, of the class shares of its shots
 TITLE = "Classification by shots"
 SHARE = MemoryShare.title
 WORDS, CHANCES = "words", "log-probabilities"  # the ways in which an answer is given
@@ -159,7 +159,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     classes = trials[0].query.asked
     predictions = [_ClassPrediction.of(trial, named.get(trial.query.id), chances_of(trial)) for trial in came]
     readable = [one for one in predictions if one.answer is not None]
-    rows = came or trials  # the learners' results are known though the model gave no answer
+    rows = came or trials  # the learners' results are known even without answers of the model
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return ShotResult(
         shots=shots,

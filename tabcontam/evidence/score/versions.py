@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tabcontam.twins.base import UnseenTwin
 
 VERSIONS = {"bordt_perturbed": "perturbed", "bordt_task": "task", "bordt_statistical": "statistical"}
-CODED = "bordt_statistical"  # the version whose classes are numbers
+CODED = "bordt_statistical"  # the version that names classes by numbers
 CODED_QUESTION = "Which number is Y?"
 
 
@@ -123,12 +123,12 @@ class Versions(ClassificationTest):
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
         """Return an example row that exists in every version."""
-        of, named = _first(table).place, ("versions", *candidates[:1])  # a class by its first row
+        of, named = _first(table).place, ("versions", *candidates[:1])  # a class has the name of its first row
         shared = cached_fact(table, named, lambda: [row for row in candidates if row in of])
         return super()._example(table, shared, asked, rng)
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
-        """Return the same query in the version `kind`."""
+        """Return the query about these rows in the version `kind`."""
         twin = unseen_twin(table, kind)
         answer = _answers(table, kind)
         place = twin.place[query.rows[-1]]

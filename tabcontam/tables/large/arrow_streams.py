@@ -15,7 +15,7 @@ from tabcontam.tables.readers.arrow_files import EXTRA, OF_FEATHER, OF_ORC, OF_P
 from tabcontam.tables.readers.base import missing_extra
 from tabcontam.tables.table_contents import ReadDescription, contents
 
-ROWS = 20_000  # read at a time
+ROWS = 20_000  # rows that are read at a time
 LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # between these Arrow writes numbers as Python does, 32-bit ones as NumPy
 
 
@@ -64,7 +64,7 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
 
 
 @contextmanager
-# buffer: bytes of a column that are read at a time
+# buffer: bytes of a column that are rows that are read at a time
 def _opened(path: Path, title: str, *, buffer: int = 1 << 20) -> Iterator[Any]:
     """Yield the file, opened by the reader of its format."""
     import pyarrow
@@ -112,7 +112,7 @@ BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {
 }
 
 
-# held: rows of the row groups that are read at once and stay in memory until they are done
+# held: most rows in memory, of row groups that are read together
 def _together(sizes: Sequence[int], *, held: int = 200_000) -> Iterator[list[int]]:
     """Yield groups of row-group numbers that are read together: small row groups are joined."""
     groups, rows = list[int](), 0

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
-PADDING = 8  # bytes after the last cell, so that eight can be read from anywhere
+PADDING = 8  # extra bytes after the last cell: eight bytes can be read from any position
 MISSING = -1  # the length of a missing cell
 
 _EACH = np.uint64(0x0101010101010101)
@@ -81,7 +81,7 @@ class Chunk:
         found[lengths < 0] = NONE
         return found
 
-    # longest: digits of what is surely a finite number
+    # longest: digits up to which a number is certainly finite
     def plain_numbers(self, column: int, *, longest: int = 300) -> Bools:
         """Return which cells of a column consist of digits, with at most one sign and one point: finite numbers."""
         lengths, starts = self.lengths[column], self.starts[column]

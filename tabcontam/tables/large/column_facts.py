@@ -48,7 +48,7 @@ class ColumnFacts:
         if not len(new):
             return
         values, first, times = np.unique(hashes[new], return_index=True, return_counts=True)
-        # even if half of them are known, in another one's slot
+        # even if half of the values are known and in the slot of another value
         if len(values) + len(self._hashes) > 2 * MOST_STORED_VALUES:
             self._give_up(chunk, counts)
             return

@@ -42,7 +42,7 @@ from tabcontam.tables.thresholds import (
     PAIR_TEST_LEVEL,
 )
 
-ORDERS, FEWER_KINDS = 4, 8  # columns tried as order, and as kind, of a shuffled file
+ORDERS, FEWER_KINDS = 4, 8  # columns tried as order and as kind in a shuffled file
 DIGIT = re.compile(r"[0-9]")
 
 
@@ -54,19 +54,19 @@ class FileOrderSearch:
         kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
-        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind that are still to come
+        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind not yet read
         self._seen = 0  # sampled rows read so far
         self._before: list[Row | None] = [None] * len(kinds)
         self._after: list[Row | None] = [None] * len(kinds)
         self._last: dict[int, Row] = {}  # the last row of each kind
-        self._waiting: dict[int, int] = {}  # the sampled row of each kind that no row of it followed yet
+        self._waiting: dict[int, int] = {}  # the last sampled row of each kind, until a row of the kind follows
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
         """Read these rows; `kept` marks the sampled ones."""
         rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         order = np.argsort(kinds, kind="stable")
         rows, kinds = rows[order], kinds[order]
-        number = self._seen - 1 + np.cumsum(kept)  # of each sampled row, among all of them
+        number = self._seen - 1 + np.cumsum(kept)  # index of each sampled row among all sampled rows
         own = np.flatnonzero(kept[rows])
         first = np.append(True, kinds[1:] != kinds[:-1]) if len(kinds) else np.zeros(0, dtype=bool)
         last = np.append(first[1:], True) if len(kinds) else first
@@ -119,9 +119,9 @@ class _OrderSample:
 
     cells: Words
     present: Bools
-    numbers: dict[int, Floats]  # of the columns of numbers
+    numbers: dict[int, Floats]  # numbers of each column of numbers
     places: Ints
-    ranks: dict[int, Floats]  # of each column that may order the rows
+    ranks: dict[int, Floats]  # ranks in each column that may order the rows
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_OrderSample":

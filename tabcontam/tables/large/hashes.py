@@ -8,7 +8,7 @@ from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
 from tabcontam.tables.table_contents import Rows
 from tabcontam.tables.thresholds import BLOOM_BITS_PER_HASH
 
-SIEVE = 20  # bits of a hash by which most others are excluded at once
+SIEVE = 20  # bits of a hash, used to exclude most other hashes first
 LEAST_BITS, MOST_BITS = 16, 29  # bits of a place in a Bloom filter: 8 KiB to 64 MiB
 _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 

@@ -13,8 +13,8 @@ from tabcontam.tables.readers.arrow_files import OF_FEATHER, OF_ORC, OF_PARQUET
 from tabcontam.tables.readers.base import File, FileKind, TextFormat
 from tabcontam.tables.readers.file_kinds import FEATHER, ORC, PARQUET, START, TEXT, WORKBOOK, kind_of, split_name
 
-SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole to see whether it is a large table
-PACKED_SMALL = 2 * 1024 * 1024  # bytes of a file that is packed, or of Parquet and similar kinds
+SMALL = 4 * 1024 * 1024  # bytes of a file up to which it is read whole
+PACKED_SMALL = 2 * 1024 * 1024  # the limit for packed files, Parquet and similar kinds
 ARROW = {PARQUET: OF_PARQUET, FEATHER: OF_FEATHER, ORC: OF_ORC}
 COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole

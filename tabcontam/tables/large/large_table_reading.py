@@ -30,7 +30,7 @@ from tabcontam.tables.thresholds import MOST_ROWS_FOR_TEXTS, MOST_ROWS_READ_WHOL
 
 # Errors of a packed file that ends early or was changed.
 CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-AT_ONCE = 20_000  # rows in memory that are looked at together
+AT_ONCE = 20_000  # rows in memory that are processed together
 Stream = Callable[[], Iterator[Chunk]]
 
 
@@ -177,7 +177,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
     unclosed, quoted = False, False
     for layout in _also_escaped(layouts(path, name, form)):
         if layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
-            # between tabs and bars quotes may be text; between these delimiters an open quote is a fault
+            # between tabs and bars quotes may be text; between other delimiters an open quote is an error
             problem = problem if quoted else _left_open(layout)
             if unclosed or (problem and not quoted):
                 break
@@ -208,7 +208,7 @@ def _left_open(layout: StreamLayout) -> UsageError | None:
     return None
 
 
-# at_a_time: bytes
+# at_a_time: bytes that are read at a time
 def _check_whole(path: Stored, name: str, *, at_a_time: int = 4 * 1024 * 1024) -> None:
     """Check that a packed file is not damaged: damage looks like a text error. Raises `UsageError` if it is."""
     if not packing(path):

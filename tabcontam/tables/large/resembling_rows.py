@@ -30,7 +30,7 @@ class ResemblingGroups:
         for column in set(range(columns)) - self.shown:
             differs = cells[column] != cells[column][self.first][groups]
             self.alike[column][groups[differs]] = False
-        self._cells = cells  # of all sampled rows; every kind looks into the same array
+        self._cells = cells  # cells of all sampled rows; all groups share this array
         self._tidy()
 
     def _tidy(self) -> None:
@@ -76,7 +76,7 @@ class ResemblingRowSearch:
         self._beginnings = [ResemblingGroups(range(size), sums[size - 1], cells) for size in range(1, columns + 1)]
         self._others = [
             ResemblingGroups([place for place in every if place != column], sums[-1] - cells[column], cells)
-            for column in every[:-1]  # all but the last are a beginning
+            for column in every[:-1]  # the first cells, up to each column
         ]
         self.found: dict[int, tuple[str | None, ...]] = {}
 

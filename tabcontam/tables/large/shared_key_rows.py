@@ -46,12 +46,12 @@ from tabcontam.tables.thresholds import (
     SUREST_KEY_SHARE,
 )
 
-One = TypeVar("One")  # a column, or two
+One = TypeVar("One")  # one column, or a pair of columns
 
-SEPARATORS = ",;|/:@_-.()#=&+ "  # signs before and after which a cell is cut
+SEPARATORS = ",;|/:@_-.()#=&+ "  # characters at which a cell is cut
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
-MIDDLES = range(2, 9)  # bytes in the middle of a code; all but the fewest may be a key
-MOST_TOGETHER = {2: 200, 3: 400}  # sets of so many columns that are tried
+MIDDLES = range(2, 9)  # numbers of bytes in the middle of a code that may be a key, except the smallest
+MOST_TOGETHER = {2: 200, 3: 400}  # number of columns in a set: number of sets that are tried
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class CellPiece:
     """A piece of a cell: a range of its bytes, or the text before, after or between separators."""
 
     position: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
-    size: int = 0  # bytes; 0 where a separator cuts
+    size: int = 0  # number of bytes; 0 if a separator cuts
     separator: str = ""
-    after: bool = False  # the text after the separator, not before it
-    start: int = 0  # bytes before those in the middle
+    after: bool = False  # True: the text after the separator; False: before it
+    start: int = 0  # number of bytes before the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
         """Return the hash of each cell's piece in a column; without such a piece it is the hash of a missing cell."""
@@ -147,9 +147,9 @@ class SharedKeySearch:
         for number, (key, (hashes, own)) in enumerate(few.items()):
             most = 0 if number else int(SUREST_KEY_SHARE * MOST_SHARED_KEY_ROWS) // max(1, len(hashes))
             each = min(MOST_ROWS_PER_VALUE, max(1, usual, most))
-            # the number that the file probably has: one more for rows that stand in it twice
+            # the probable number in the file; rows that occur twice get one more
             there = min(each, EXPECTED_ROWS_FACTOR * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
-            # of more values than there are rows to take, some are used, evenly spread over their hashes
+            # if there are too many values, some are used, evenly spread over their hashes
             hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
             left -= there * len(hashes)
             if len(hashes):
@@ -207,9 +207,9 @@ class _KeySample:
     chunk: Chunk
     cells: Words
     present: Bools  # for each column and row whether the cell is not missing
-    ranks: dict[int, Floats]  # of the columns of numbers
-    ratios: dict[tuple[int, int], Floats]  # of two columns of many numbers, as logarithms
-    pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
+    ranks: dict[int, Floats]  # ranks in each column of numbers
+    ratios: dict[tuple[int, int], Floats]  # logarithms of the ratios of two number columns
+    pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # pairs of rows that share a value of a key
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_KeySample":
@@ -281,7 +281,7 @@ class _KeySample:
                 values = count * different[other]
                 if other != column and rows < values * ENOUGH_ROWS_PER_VALUE:
                     key = SharedKey((column, other), piece.cut, (piece, singles[other]))
-                    chosen.setdefault((values, column, other), key)  # of as many values: mostly the same pieces
+                    chosen.setdefault((values, column, other), key)  # equal numbers of values: mostly equal pieces
         yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_PIECE_PAIRS])
 
     def _pieces(self, column: int) -> Iterator[SharedKey]:

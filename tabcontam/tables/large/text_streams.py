@@ -28,9 +28,9 @@ from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_widt
 from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, contents
 from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
-BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
+BEGINNING = 8 * 1024 * 1024  # bytes in which encoding, delimiter and header are detected
 READ = 4 * 1024 * 1024  # bytes that are split at a time
-ROWS = 20_000  # that Python's csv reads at a time
+ROWS = 20_000  # rows that Python's csv reads at a time
 CR, LF, BLANK, QUOTE = ord("\r"), ord("\n"), ord(" "), ord('"')
 Quotes = NDArray[np.int32]
 Item = TypeVar("Item")
@@ -103,7 +103,7 @@ class StreamLayout:
                     yield chunk
                 except OddText:
                     if quotes and (quoted or (slashed and self.dialect.quoting == "escaped")):
-                        raise  # a row may go on after the part
+                        raise  # a row may continue after the part
                     try:
                         yield from self._batches(io.StringIO(part.decode(), newline=""), lines, header)
                     except UsageError as error:
@@ -194,7 +194,7 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
     if cut := len(content) == BEGINNING:
         content = _whole_lines(content)
     text, codec = decoded_by(content, name, form.encoding)
-    if cut and b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # its quotes were not looked for before
+    if cut and b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # its quotes were not searched for before
         text = _whole_lines(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     codec = codecs.lookup(codec).name
     if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
@@ -243,7 +243,7 @@ def _whole_lines(content: bytes) -> bytes:
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
     """Yield the items; a background thread computes the next items meanwhile."""
-    chunks_ahead = 3  # chunks that are read before they are asked for
+    chunks_ahead = 3  # chunks that are read in advance
     with ThreadPoolExecutor(1) as thread:
         coming = [thread.submit(next, items, None) for _ in range(chunks_ahead)]
         while (item := coming.pop(0).result()) is not None:
@@ -267,7 +267,7 @@ def _parts(path: Stored, codec: str) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogatepass")
 
 
-# longest: bytes of one row
+# longest: most bytes of one row
 def whole_rows(
     path: Stored, codec: str, quotes: bool, begin: int = 0, *, longest: int = 256 * 1024 * 1024
 ) -> Iterator[bytes]:
@@ -338,7 +338,7 @@ def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
         returns = np.flatnonzero(content[:size] == CR)
         outside = met[returns] % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
         if int(outside.sum()) != int(carriage.sum()):
-            raise OddText  # one that ends a row by itself
+            raise OddText  # a carriage return that ends a row alone
     while dialect.skip_initial_space and (blank := (content[starts] == BLANK) & (lengths > 0)).any():
         starts, lengths = starts + blank, lengths - blank
     if len(marks):

@@ -27,7 +27,7 @@ BROKEN = (
     zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
-# Endings of packed files, and the ending of their content: some are of two kinds in one.
+# Endings of packed files and of their content: one ending may state both.
 WITHOUT = {".gz": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}
 OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and similar files
 TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that describe tables

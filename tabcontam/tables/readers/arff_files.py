@@ -61,7 +61,7 @@ def _row(line: str, where: str) -> list[str | None]:
     line = line.strip()
     if line.startswith("{"):
         raise UsageError(f"{where}: a sparse row, which lists only the cells other than 0; save the table as CSV")
-    if line.endswith("}") and (weight := re.search(r",\s*\{[^{}]*\}$", line)):  # of an instance
+    if line.endswith("}") and (weight := re.search(r",\s*\{[^{}]*\}$", line)):  # the weight of a row
         line = line[: weight.start()]
     row: list[str | None] = []
     place, more = 0, True

@@ -10,7 +10,7 @@ from tabcontam.tables.table_contents import Contents, contents
 
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")
-STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, in which the library `datasets` stores a table
+STREAM = b"\xff\xff\xff\xff"  # first bytes of an Arrow stream, the format of the library `datasets`
 OF_PARQUET, OF_FEATHER, OF_ORC = "Parquet", "Feather or Arrow", "ORC"  # titles of such files
 EXTRA = "parquet"
 _PANDAS_INDEX = "__index_level_"  # a column that pandas adds to the table
@@ -44,7 +44,7 @@ def _read(file: File, kind: str, title: str) -> Contents:
     try:
         table = _table(file.content, title, file.name)
         check_cells(table.num_rows * table.num_columns, file.name)
-        table.validate(full=True)  # a changed file may give false places of its cells
+        table.validate(full=True)  # a changed file may state wrong positions of its cells
         kept = [index for index, column in enumerate(table.column_names) if of_table(column)]
         columns = [texts(table.column(index)) for index in kept]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
@@ -65,7 +65,7 @@ def _table(content: bytes, title: str, name: str) -> Any:
             types = pyarrow.types
             texts = [field.name for field in parquet.schema_arrow if types.is_string(field.type)]
         source.seek(0)
-        return pyarrow.parquet.read_table(source, read_dictionary=texts)  # a text that comes again is held once
+        return pyarrow.parquet.read_table(source, read_dictionary=texts)  # repeated texts are stored once
     if title == OF_ORC:
         import pyarrow.orc
 

@@ -11,7 +11,7 @@ LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole or fetched, or
 MOST_CELLS = 50_000_000  # cells that are held in memory
 STREAMED = "its kind is read into memory; save it as Parquet or CSV, which may have any size, or give a part of it"
 NO_DELIMITERS = '"\\\r\n\0'
-NAMED = 8  # parts of a file that an error names
+NAMED = 8  # number of parts that an error names
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
 _BROKEN_WORD = re.compile(
     r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
-    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs for which other Latin encodings have letters
+    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs that are letters in other Latin encodings
     r"|\ufffd"
 )
 
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: this mark begins with that of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -118,7 +118,7 @@ def _detected(content: bytes) -> tuple[str, str]:
     """Return the text, and its most likely encoding."""
     from charset_normalizer import from_bytes
 
-    # Only lines that hold a byte beyond ASCII reveal the encoding.
+    # Only lines with bytes that are not ASCII show the encoding.
     sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:ENCODING_SAMPLE_BYTES]
     found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(sample, encoding)), None)
     if found is None:
@@ -129,7 +129,7 @@ def _detected(content: bytes) -> tuple[str, str]:
             return content.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return content.decode("latin-1"), "latin-1"  # never fails; binary content shows in its control characters
+    return content.decode("latin-1"), "latin-1"  # never fails; control characters show that content is binary
 
 
 def _gives_latin_words(content: bytes, encoding: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from tabcontam.tables.thresholds import SAMPLE_RECORDS
 
-DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins a tie
+DELIMITERS = ("\t", ";", "|", ",")  # sorted by rarity inside cells: the first wins a tie
 
 _THOUSANDS = re.compile(r"(?<![\d.])[+-]?\d{1,3}( \d{3})+(?!\d)")  # one number in groups of three digits
 _COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two blanks, or two numbers in a cell
@@ -58,10 +58,10 @@ def find_dialects(text: str, delimiter: str | None = None) -> list[Dialect]:
     best = max(found, key=lambda judged: judged[0][0], default=[])
     if not best or best[0][0][0] < 1 or _holds_columns(best[0][1], text):
         blanks = _judged(" ", text)
-        # Prose has blanks as well, so that only a perfect split counts.
+        # Prose has blanks, too, so only a perfect split counts.
         if blanks and blanks[0][0][0] == 1 and not (best and best[0][0] > blanks[0][0]):
             best = blanks
-    # The whole file may break a quoting that fits the sample; a worse delimiter would only hide the true fault.
+    # A quoting may fit the sample and not the whole file; a worse delimiter would only hide this error.
     return [dialect for _, dialect in best]
 
 
@@ -88,7 +88,7 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
             dialect = Dialect(delimiter, quoting, skip)
             if delimiter in text and (score := _score(dialect, text, stated)) is not None:
                 judged.append((score, dialect))
-    judged.sort(key=lambda item: item[0][0], reverse=True)  # stable: standard quoting first where equal
+    judged.sort(key=lambda item: item[0][0], reverse=True)  # a stable sort: of equal ones, standard quoting is first
     return judged
 
 

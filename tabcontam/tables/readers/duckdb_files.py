@@ -31,7 +31,7 @@ TABLES = """
 """
 
 
-# place: of the magic bytes
+# place: position of the magic bytes
 def is_duckdb(content: bytes, *, place: int = 8) -> bool:
     """Return whether the bytes are a DuckDB database."""
     return content[place : place + len(MAGIC)] == MAGIC
@@ -47,7 +47,7 @@ def read_duckdb(file: File) -> Contents:
         import duckdb
     except ImportError:
         raise missing_extra(file.name, "a DuckDB database", "duckdb", "duckdb") from None
-    atexit.register(gc.unfreeze)  # duckdb's types complain on standard error if the end of the process spares them
+    atexit.register(gc.unfreeze)  # without this, duckdb's types print errors when the process ends
     if file.path is not None and (log := Path(f"{file.path}.wal")).is_file() and log.stat().st_size:
         problem = f"{file.name} has changes that are not in the file yet"
         raise UsageError(f"{problem}; close what writes to it, or type: duckdb {file.name} CHECKPOINT")
@@ -62,7 +62,7 @@ def read_duckdb(file: File) -> Contents:
             raise UsageError(f"{file.name} is not a readable DuckDB database: {what}") from None
 
 
-# seconds: that a view may take
+# seconds: time limit for a view
 def _contents(file: File, connection: "DuckDBPyConnection", *, seconds: float = 60.0) -> Contents:
     found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip

@@ -29,7 +29,7 @@ from tabcontam.tables.thresholds import SAMPLE_RECORDS
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the workbooks before 2007, and of locked ones since
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # first bytes of workbooks before 2007, and of locked workbooks since
 _ROW = re.compile(rb"<[\w.-]*:?table-row\b")
 _CELL = re.compile(rb"<[\w.-]*:?(?:covered-)?table-cell\b[^>]*")
 _REPEATS = re.compile(rb"""-repeated\s*=\s*["']\s*([0-9]{1,9})""")
@@ -159,7 +159,7 @@ def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
 
     sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
     full = []
-    if file.part is None and len(sheets) > 1:  # a new workbook has empty ones
+    if file.part is None and len(sheets) > 1:  # a new workbook has empty sheets
         full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
     return workbook.get_sheet_by_name(choose_part(file, "sheet", full or sheets))
 

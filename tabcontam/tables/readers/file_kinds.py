@@ -58,7 +58,7 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
            *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
 
 
-# drawn: first lines, in which a drawn table is recognised
+# drawn: number of first lines that are checked for a drawn table
 def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
     """Check that a text does not begin as a web page or as a table drawn with lines. Raises `UsageError` if it does."""
     start = text.lstrip("\ufeff \t\r\n")
@@ -74,7 +74,7 @@ def _read(kind: FileKind, file: File) -> Contents:
     try:
         found = kind.read(file)
         if kind in BINARY and sum(len(cell) for row in found[1] for cell in row if cell) > LARGEST:
-            raise MemoryError  # a text that the file holds once may stand in every row
+            raise MemoryError  # a text that is stored once may be in every row
         return found
     except MemoryError:
         raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
@@ -109,7 +109,7 @@ def read_split(file: File) -> tuple[Contents, str]:
         except UsageError:
             if sign:
                 raise
-    return _read(kind, file), ""  # raises the error of the part as it was named
+    return _read(kind, file), ""  # raises the error about the named part
 
 
 def split_name(name: str) -> str:
@@ -119,7 +119,7 @@ def split_name(name: str) -> str:
     return name
 
 
-# layers: of packing, one in another
+# layers: most packings inside each other
 def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
     """Return the unpacked file and its kind."""
     for _ in range(layers):
@@ -152,7 +152,7 @@ def kind_of(file: File) -> FileKind:
             return kind
     name = file.name.lower()
     for kind in BINARY:
-        # many programs give text the ending of a workbook
+        # many programs write text with the ending of a workbook
         text = kind is WORKBOOK and b"\0" not in file.content[:START] and not file.content.startswith(ZIP)
         if name.endswith(kind.endings) and not text:
             return kind

@@ -16,7 +16,7 @@ Record = Sequence[str]
 
 _DIGITS = re.compile(r"\d+")
 _UNIT = re.compile(r"[^\W\d_]|%")  # letters, or per cent: dashes are missing cells
-_COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
+_COMMENT = re.compile(r"\s*#.*\w")  # and not a column named `#`
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def read_json(file: File) -> Contents:
     text = decoded(file.content, file.name, file.form.encoding)
     if not text.strip():
         raise UsageError(f"{file.name} is empty; {LAYOUT}")
-    check_cells(sum(map(text.count, "{[,")), file.name)  # each takes memory before its kind is known
+    check_cells(sum(map(text.count, "{[,")), file.name)  # each needs memory before its kind is known
     try:
         if (lines := _by_line(text, file.name)) is not None:
             return _of_part(file, lines, "lines")
@@ -144,7 +144,7 @@ def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
         raise ValueError(f"{problem}; write an array with an object for each row")
     names, labels = (list(value), inner) if by_columns else (inner, list(value))
     found: dict[str, Sequence[Any]] = dict(zip(names, columns if by_columns else rows, strict=True))
-    if not _are_counted(labels):  # they are an informative column
+    if not _are_counted(labels):  # the names are an informative column
         found = {"index" if "index" not in found else "index of the rows": labels, **found}
     return _of_columns(file, found, "by columns" if by_columns else "by index")
 

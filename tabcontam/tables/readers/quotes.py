@@ -12,7 +12,7 @@ def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
 
     If text follows a closing quote within a field, reading fails there: it was meant to open or close another field.
     """
-    read = 0  # lines of the records before
+    read = 0  # number of lines of the records before
     try:
         for line, _ in dialect.records(text):
             read = line
@@ -28,7 +28,7 @@ class _QuoteScan:
         self.dialect = dialect
         self.opened = 0  # the line of the last quote that opens a field
         self.inside = False
-        self.length = 0  # of the quoted field
+        self.length = 0  # number of characters in the quoted field
         self.starts = True  # whether a field starts here
 
     def find(self, text: str, read: int) -> tuple[int, bool] | None:

@@ -11,7 +11,7 @@ from tabcontam.tables.readers.base import File
 from tabcontam.tables.readers.delimited_text import decoded_by, first_line, laid_out, read_delimited
 from tabcontam.tables.readers.dialects import Dialect
 
-# Codecs that write, or drop, a byte order mark by themselves, and the codec that leaves it in the text as a sign.
+# Codecs that add or drop a byte order mark, and the codec that keeps it in the text.
 PLAIN = {"utf-8-sig": "utf-8"}
 MARKED = {
     b"\xff\xfe\0\0": "utf-32-le",
@@ -31,7 +31,7 @@ class CellLayout:
     text: str  # a byte order mark included
     codec: str
     dialect: Dialect
-    records: Sequence[tuple[int, list[str]]]  # each with its last line; the header is the first, if there is one
+    records: Sequence[tuple[int, list[str]]]  # each with its last line; the first may be the header
     rows: int
 
     def cell(self, place: Place) -> str | None:
@@ -45,7 +45,7 @@ class CellLayout:
         Raises `UsageError` if the new file would not be read as the same table with only these cells changed.
         """
         parts, done = [], 0
-        spans = ((self._span(place), text) for place, text in changed.items())  # one without a place fails below
+        spans = ((self._span(place), text) for place, text in changed.items())  # a cell without a span fails below
         for (start, end), text in sorted((span, text) for span, text in spans if span is not None):
             parts += [self.text[done:start], text]
             done = end

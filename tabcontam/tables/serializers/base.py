@@ -128,7 +128,7 @@ class Escapes:
     """Escapes that keep a cell on one line: only `marks`, line breaks and apparent escapes get a backslash."""
 
     marks: str = ""
-    more: str = ""  # letters besides the marks that stand for themselves after a backslash
+    more: str = ""  # more letters that may follow a backslash unchanged
 
     def write(self, cell: str) -> str:
         """Return the cell with its escapes."""

@@ -70,13 +70,13 @@ class CsvRows(LineRows):
     def cuts(self, line: str) -> Iterator[list[Cell]]:
         """Yield the cells as a CSV reader splits them, then the line split at commas without a space after them."""
         rows = csv.reader([line], skipinitialspace=True)
-        with suppress(csv.Error):  # a field beyond the reader's limit
+        with suppress(csv.Error):  # a field is longer than the reader's limit
             cells = _cells(next(rows, []))
             yield cells
             if cells and cells[-1] is None:
-                yield cells[:-1]  # a comma that ends the line
+                yield cells[:-1]  # the line ends with a comma
             if cells and cells[0] is None:
-                yield cells[1:]  # or that repeats the last of the prompt
+                yield cells[1:]  # the line repeats the prompt's last comma
         if ", " in line and '"' not in line:
             yield _cells(TIGHT.split(line))
 

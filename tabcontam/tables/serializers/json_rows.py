@@ -9,7 +9,7 @@ from typing import ClassVar
 from tabcontam.tables.serializers.base import Serializer, quoted, value_places
 from tabcontam.tables.table import Cell
 
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # as JSON writes one
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # a number in JSON
 NEXT = re.compile(r"\s*,\s*\"|\s*\}|[\n\r]")  # the end of a value that is not JSON
 ENDED = re.compile(r"[ \t]*(?:,\s*\"|[}\]\n\r]|,?\s*$)")  # the end of JSON: not `39 years`, `1,234`, `2020-01-01`
 STRICT = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=list)

@@ -143,12 +143,12 @@ class PassageRows(TemplateRows):
 
     @property
     def _sentences(self) -> TemplateRows:
-        """The same template with each `end` as part of the separator that follows."""
+        """This form as a template in which each `end` is a part of the separator that follows."""
         between = self.end + self.feature_separator
         return TemplateRows(self.name, self.about, self.specifier, self.value_separator, between)
 
 
-@lru_cache(maxsize=4096)  # wide tables have more names than `re` caches patterns
+@lru_cache(maxsize=4096)  # wide tables have more names than `re` has places for patterns in its cache
 def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
     """Return the pattern of the text before a feature's value, for texts by any author."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
@@ -159,7 +159,7 @@ def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
-@lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
+@lru_cache(maxsize=64)  # most rows of a plan have equal columns
 def _around(serializer: TemplateRows, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Return the text before each value of a row, and the text after each."""
     starts = [serializer.start(column) for column in columns]

@@ -10,7 +10,7 @@ from tabcontam.tables.readers.file_kinds import ENDINGS, stem
 from tabcontam.tables.sources.base import TableSource
 from tabcontam.tables.sources.web_files import check_address, fetch_address
 
-# Pages that people take for the table on them, and the spec to type in their place.
+# Web pages about a table, and the spec of the table itself.
 PAGES = (
     (r"https?://github\.com/([^/]+/[^/]+)/blob/([^?#]+)", r"https://raw.githubusercontent.com/\1/\2"),
     (r"https?://gitlab\.com/(.+)/-/blob/([^?#]+)", r"https://gitlab.com/\1/-/raw/\2"),

@@ -68,7 +68,7 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
     try:
         about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
     except UsageError as error:
-        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # the answer to any name that it does not have
+        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # Hugging Face's answer to an unknown name
             problem = f"{named} is not on Hugging Face, or private"
             raise UsageError(f"{problem}; check the name, or set {TOKEN} to a token that may read it") from None
         raise
@@ -116,7 +116,7 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
     for path in files:
         words = re.split(r"[^a-z]+", path.lower())
         own_split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
-        if own_split is None:  # a file that belongs to no split
+        if own_split is None:  # the file belongs to no split
             return {"train": files} if len(files) == 1 else {path: [path] for path in files}
         found.setdefault(own_split, []).append(path)
     return found

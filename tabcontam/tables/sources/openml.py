@@ -38,7 +38,7 @@ def read_openml(spec: str) -> TableSource:
         name,
         (File(content, f"{spec}.{ending}"),),
         public=about.get("visibility", "public") == "public",
-        target=target if target and "," not in target else None,  # several targets are none to classify
+        target=target if target and "," not in target else None,  # several targets cannot be classified
         left_out=frozenset(left_out),
     )
 
@@ -48,7 +48,7 @@ def _description(spec: str, number: str) -> dict[str, Any]:
         found = fetch_address(f"{SITE}/api/v1/json/data/{number}")
         about = json.loads(found.content)["data_set_description"]
     except UsageError as error:
-        if "HTTP 412" in str(error):  # OpenML's answer to a number it does not have
+        if "HTTP 412" in str(error):  # OpenML's answer to an unknown number
             raise UsageError(f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data") from None
         raise
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -40,6 +40,6 @@ def read_scikit_learn(spec: str) -> TableSource:
     except (OSError, ValueError, ImportError, EOFError) as error:
         raise UsageError(f"{spec} cannot be fetched ({one_line(error)}); try again, or give the file itself") from None
     content = bunch.frame.to_csv(index=False, lineterminator="\n").encode()
-    target = getattr(bunch.target, "name", None)  # several targets are none to classify
+    target = getattr(bunch.target, "name", None)  # several targets cannot be classified
     file = File(content, spec, form=AS_WRITTEN)
     return TableSource(spec, name.replace("_", " "), (file,), public=True, target=target)

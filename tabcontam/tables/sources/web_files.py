@@ -98,7 +98,7 @@ def _cached(folder: Path) -> FetchedFile | None:
 def _keep(folder: Path, found: FetchedFile) -> None:
     """Write the content, completely or not at all. The address is not stored, since it may contain a key."""
     about = {"sha256": hashlib.sha256(found.content).hexdigest(), "file": found.file, "kind": found.kind}
-    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
+    with suppress(OSError):  # if the cache cannot be written, the run goes on
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.parent.chmod(0o700)
         for name, content in ((CONTENT, found.content), (ABOUT, json.dumps(about).encode())):
@@ -106,7 +106,7 @@ def _keep(folder: Path, found: FetchedFile) -> None:
             (folder / name).chmod(0o600)
 
 
-# silence_seconds: without a byte
+# silence_seconds: longest time without a byte
 def _from_network(address: str, token: str | None, *, silence_seconds: float = 30.0) -> FetchedFile:
     request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers={"User-Agent": "tabcontam"})  # noqa: S310
     if token:
@@ -137,7 +137,7 @@ def _content(
 ) -> bytes:
     """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if cut off."""
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
-    while part := response.read1(chunk):  # as it comes, so that the clock is looked at
+    while part := response.read1(chunk):  # in small parts, to check the time after each
         parts.append(part)
         size += len(part)
         if size > base.LARGEST:
