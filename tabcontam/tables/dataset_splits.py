@@ -26,7 +26,9 @@ ALL = "all"  # every split of a dataset
 
 @dataclass(frozen=True)
 class SplitChoice:
-    """The splits that are asked about, by `names` or all; and the `column` that defines a FILE's splits."""
+    """The names of the splits that are asked about (`all` for every split), and the `column` that defines FILEs'
+    splits.
+    """
 
     names: tuple[str, ...] = ()
     column: str | None = None
@@ -44,7 +46,7 @@ Doing = Callable[[str], AbstractContextManager[object]]
 class _SplitPart:
     """A split: its table, whether it is asked about, and whether a column of a FILE defined it.
 
-    `lacking` are sibling splits that cannot be read. `lines` report rows of the cutoff month and sides without rows.
+    `lacking` names other splits that cannot be read. `lines` report rows of the cutoff month and sides without rows.
     """
 
     table: Table
@@ -271,7 +273,7 @@ def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
 
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
-    """Return the table and a line: its rows that stand in another split are never asked, and the line counts them."""
+    """Return the table with its rows in another split marked as never asked, and a line with their number."""
     for other in others:
         other.check_whole("split")
     keys = keys_of(table, table.rows)

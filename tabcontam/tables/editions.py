@@ -77,7 +77,7 @@ def cache_folder() -> Path:
 def _own_card_file(card: Card, edition: Edition) -> list[Path]:
     """Return the paths at which a user's own card may have its file: in the card's folder, or in a subfolder.
 
-    Raises `UsageError` if a pipe or a device has that path, or a link that leads out of the folder.
+    Raises `UsageError` if such a path is a pipe, a device, or a link that leads out of the folder.
     """
     if not card.source:
         return []

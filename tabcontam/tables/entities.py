@@ -1,7 +1,7 @@
 """Columns that name one thing, such as a player's name and date of birth: a model that knows one may know the other.
 
-Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. In a
-column without repeated values nothing can be compared. Such a column counts only if its values name things: texts,
+Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. Columns
+without repeated values cannot be compared in this way. They belong to one entity if their values name things: texts,
 dates, and whole numbers that look like identifiers. Measured numbers and long texts name nothing.
 
 A key that a few rows share, such as the ticket of a family, reveals less. A model that has read another row with that
@@ -82,7 +82,7 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
 
 
 def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
-    """Return the number of each cell's value, -1 if missing; None if the column has fewer than two values."""
+    """Return a number for each cell, equal for equal cells, -1 if missing; None if all cells have one value."""
     import numpy as np
 
     numbers: dict[Cell, int] = {}
@@ -118,7 +118,7 @@ def _measures(values: Sequence[str]) -> bool:
 
 
 def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
-    """Return whether a column is no number column and has values that a few rows share, as the key of a family has."""
+    """Return whether a column of texts has values that a few rows share, and so may be a key."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])

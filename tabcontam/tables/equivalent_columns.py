@@ -23,10 +23,10 @@ class ReducedTable:
 
 
 def reduce_table(table: Table) -> ReducedTable:
-    """Return the table without each column that is equivalent to an earlier one: in every row each determines the
-    other.
+    """Return the table without the columns that are equivalent to an earlier one.
 
-    Columns with hardly any repeated cell, and columns of one value, never count as equivalent.
+    Two columns are equivalent if each determines the other in every row. Columns with hardly any repeated cell, and
+    columns of one value, never count as equivalent.
     """
     return cached_fact(table, "reduced", lambda: _reduced(table))
 

@@ -1,4 +1,4 @@
-"""A FILE as the user names it: its path, and after `#` the part of it; its bytes; the name of its table."""
+"""A FILE as the user names it (a path, and after `#` a part of the file), its bytes, and the name of its table."""
 
 import hashlib
 import os

@@ -1,7 +1,7 @@
 """Known rows: rows that a model may rightly know, such as a published training split.
 
-A table keeps all of its rows. Rows that also stand in a known file train the baseline and are never asked. Rows that
-only the known file contains train the baseline and are never shown in a prompt.
+A table keeps all of its rows. Rows that are also in a known file train the baseline and are never asked. Rows that only
+the known file contains train the baseline and are never shown in a prompt.
 """
 
 import json
@@ -68,7 +68,7 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
 
 # named: number of missing columns that an error names
 def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
-    """Return, in words, the columns that a file lacks. It is compared with the table that it resembles most."""
+    """Return, in words, the columns that a file lacks in comparison with the table that it resembles most."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
     more = f" and {len(names) - named} more" if len(names) > named else ""
@@ -76,7 +76,7 @@ def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> 
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
-    """Return the index of the one table with the columns of a file of the option `given`. Raises `UsageError`."""
+    """Return the index of the only table whose columns `file` has; `given` is its option. Raises `UsageError`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
         problem = f"{option_name(given)}: {lacking_columns(file, tables)}"

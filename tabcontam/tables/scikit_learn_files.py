@@ -1,4 +1,5 @@
-"""The tables that scikit-learn ships as files, read without importing scikit-learn, which takes a second."""
+"""The tables that scikit-learn ships as files. They are read without the import of scikit-learn, which takes a second.
+"""
 
 import csv
 from collections.abc import Mapping, Sequence

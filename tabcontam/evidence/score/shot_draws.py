@@ -1,4 +1,5 @@
-"""The choice of asked and shown rows as in TabLLM: one fifth of the table is asked, four fifths are shown."""
+"""The choice of asked and shown rows as in TabLLM: one fifth of the table is asked, rows of the other four are shown.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

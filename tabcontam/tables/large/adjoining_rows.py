@@ -13,7 +13,7 @@ Row = tuple[str | None, ...]
 class AdjoiningRows:
     """For each sampled row, the nearest earlier and the nearest later row of its kind in the file.
 
-    Rows of one kind have the same cell in the column `by`, or are all rows if it is None. `order` is the column that
+    Rows with equal cells in the column `by` are of one kind; if `by` is None, all rows are. `order` is the column that
     shows a row's position. `informative` are the columns in which nearby rows are more alike than other rows.
     """
 

@@ -64,7 +64,7 @@ def arrow_rows(path: Path, title: str) -> ArrowRows:
 
 
 @contextmanager
-# buffer: bytes of a column that are rows that are read at a time
+# buffer: bytes of a column that are read at a time
 def _opened(path: Path, title: str, *, buffer: int = 1 << 20) -> Iterator[Any]:
     """Yield the file, opened by the reader of its format."""
     import pyarrow

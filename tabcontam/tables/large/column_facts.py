@@ -17,9 +17,9 @@ _WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, 
 class ColumnFacts:
     """The facts about a column after the rows read so far.
 
-    `counts` has the frequency of each value, in order of first appearance; it is None once there are many values. From
-    then on `odd` has the values that are not numbers; it is None once there are many of these. From then on `marks` has
-    the values that may mark a missing value.
+    `counts` has the frequency of each value, in order of first appearance; None once there are many values. Then `odd`
+    has the values that are not numbers; None once there are many such values. Then `marks` has the values that may mark
+    a missing value.
     """
 
     place: int
@@ -120,7 +120,7 @@ class ColumnFacts:
         return tuple(value for value in ranked if value is not None and value not in missing)
 
     def is_numeric(self, missing: Collection[str]) -> bool:
-        """Return whether there is a value except `missing`, and all of them are finite numbers."""
+        """Return whether the values except `missing` are finite numbers, and there is at least one."""
         if self.counts is not None:
             values = self.values(missing) or ()
             return bool(values) and all(map(is_number, values))
@@ -128,7 +128,7 @@ class ColumnFacts:
 
 
 def enumerated(sizes: Sequence[int | None], rows: int) -> bool:
-    """Return whether `rows` rows are enough for all combinations of features that have `sizes` values each."""
+    """Return whether `rows` rows are enough for all combinations of features; `sizes` are their numbers of values."""
     combinations = 1
     for size in sizes:
         if size is None:

@@ -14,7 +14,7 @@ _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 
 
 class Sieve:
-    """A small set of hashes, sorted and each once, that is searched for among many other hashes."""
+    """A small set of hashes, sorted and each once, that many other hashes are compared with."""
 
     def __init__(self, hashes: Words) -> None:
         self.hashes = hashes
@@ -22,7 +22,7 @@ class Sieve:
         self._sieve[hashes >> np.uint64(64 - SIEVE)] = True
 
     def among(self, others: Words) -> tuple[Ints, Ints]:
-        """Return the index of each of `others` that is in the set, and its index in the set."""
+        """Return the indices of those `others` that are in the set, and the index of each in the set."""
         found = np.flatnonzero(self._sieve[others >> np.uint64(64 - SIEVE)])
         places = np.minimum(np.searchsorted(self.hashes, others[found]), max(0, len(self.hashes) - 1))
         same = self.hashes[places] == others[found] if len(found) else np.zeros(0, dtype=bool)
@@ -61,7 +61,7 @@ class HeldRows:
             self._hashes |= {(column, cell): one for cell, one in zip(different, hashes.tolist(), strict=True)}
 
     def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
-        """Return whether the filter reports a row as present; `but` is the index of a column that is not compared."""
+        """Return whether the filter seems to contain a row; `but` is the index of a column that is not compared."""
         total = 0
         for one in enumerate(row):
             if one[0] != but:

@@ -197,7 +197,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
 
 
 def _left_open(layout: StreamLayout) -> UsageError | None:
-    """Return the error if a quote is never closed when quotes enclose cells; None if every quote is closed."""
+    """Return the error for a quote that is never closed, if quotes enclose cells; None if all are closed."""
     try:
         for _ in replace(layout, dialect=layout.dialect.with_quoting("doubled")).chunks():
             pass
@@ -210,7 +210,7 @@ def _left_open(layout: StreamLayout) -> UsageError | None:
 
 # at_a_time: bytes that are read at a time
 def _check_whole(path: Stored, name: str, *, at_a_time: int = 4 * 1024 * 1024) -> None:
-    """Check that a packed file is not damaged: damage looks like a text error. Raises `UsageError` if it is."""
+    """Check that a packed file is not damaged, since damage looks like a text error. Raises `UsageError` if it is."""
     if not packing(path):
         return
     try:

@@ -2,7 +2,7 @@
 
 A sampled row can be asked about only if no other row has the same shown cells and a different hidden cell. So rows are
 collected that have the first cells of a sampled row, or all its cells except one. They show in which columns such rows
-differ; one or two rows mostly suffice, and never more than there are columns. Rows are searched for by hash and then
+differ. Mostly one or two rows are enough; the number of columns is the maximum. Rows are searched for by hash and then
 compared cell by cell, since different cells may have equal hashes.
 """
 
@@ -113,5 +113,5 @@ def salted_cells(chunk: Chunk) -> Words:
 
 
 def in_order(found: Iterable[tuple[int, tuple[str | None, ...]]]) -> Rows:
-    """Return the rows in the order of the file; each comes with its place."""
+    """Return the found rows, sorted by their places in the file."""
     return tuple(row for _, row in sorted(found))

@@ -65,7 +65,8 @@ class CellPiece:
     start: int = 0  # number of bytes before the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
-        """Return the hash of each cell's piece in a column; without such a piece it is the hash of a missing cell."""
+        """Return the hash of each cell's piece in a column; a cell without the piece gets the hash of a missing cell.
+        """
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
             longer = lengths > self.size + self.start
@@ -121,7 +122,8 @@ class _WantedRows:
         self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
 
     def more(self, hashes: Words, kept: Bools) -> Ints:
-        """Return the places of wanted rows, at most the wanted number for each value; sampled rows do not count."""
+        """Return the places of rows with wanted values, at most the wanted number for each; sampled rows are skipped.
+        """
         rows, values = self._sieve.among(hashes)
         fitting = (self._missing[values] > 0) & ~kept[rows]
         rows, values = rows[fitting], values[fitting]
@@ -327,9 +329,10 @@ class _KeySample:
         return _RareValues(values[few], rows[few[places]])
 
     def strength(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
-        """Return how often rows with the same rare value agree in the column that it informs about; 0 if in none.
+        """Return how often rows that share a rare value of a key agree in the column with most agreement.
 
-        Pairs of rows that share a key of `before` do not count if this key follows from that one.
+        Return 0 if the key is not informative. Pairs of rows that share a key in `before` do not count if `key` follows
+        from that key.
         """
         hashes, rows = self._hashes(key), rare.rows
         first, second = _sharing(hashes, rows)

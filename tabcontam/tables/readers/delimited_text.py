@@ -103,7 +103,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """Return the UTF-16 codec if mostly every second byte is zero, as in Latin text; None if other bytes are, too."""
+    """Return the UTF-16 codec if mostly every second byte is zero, as in Latin text; None if not."""
     sample = content[:ENCODING_SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None

@@ -80,7 +80,7 @@ def usual_width(records: Iterable[Sequence[str]]) -> int:
 def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tuple[float, int], Dialect]]:
     """Return the dialects of a delimiter that split the sample, best first, each with its score.
 
-    If the user has `stated` the delimiter, any text counts as split by it.
+    If the user has `stated` the delimiter, the text need not look like a table.
     """
     judged = []
     for quoting in ("doubled", "escaped", "none") if '\\"' in text else ("doubled", "none"):

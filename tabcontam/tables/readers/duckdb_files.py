@@ -38,10 +38,10 @@ def is_duckdb(content: bytes, *, place: int = 8) -> bool:
 
 
 def read_duckdb(file: File) -> Contents:
-    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or if it is unreadable.
+    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or for a damaged file.
 
-    Texts are unchanged, other values are as DuckDB writes them, NULL is None. `SCHEMA.TABLE` names a table outside
-    `main`.
+    Texts are unchanged, other values are as DuckDB writes them, NULL is None. `SCHEMA.TABLE` names other schemas'
+    tables.
     """
     try:
         import duckdb

@@ -95,7 +95,7 @@ def _is_comment(record: Record) -> bool:
 
 
 def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
-    """Return whether short records above the others belong to the table, as rows or as a header with few names."""
+    """Return whether short records above the full ones belong to the table, as rows or as an incomplete header."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
     return all(
@@ -113,9 +113,9 @@ def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
     """Return whether the first of these records certainly names the columns of the other records.
 
-    Each column with cells needs a name, and no name may be like the cells below it. One name must also be no number
-    above numbers only, or have no digit above cells that all have digits. If `weakly`, it is enough that two names are
-    no values of columns with few, repeated values.
+    Each column with cells needs a name, and no name may be like the cells below it. One name must also differ clearly:
+    it is no number and the cells below are numbers, or it has no digit and the cells below have digits. If `weakly`,
+    two names are enough that do not occur below, in columns with repeated values.
     """
     if len(even) < 2:
         return False
@@ -144,7 +144,7 @@ def _years(first: Record) -> set[int]:
 
 
 def _second_header(rows: Sequence[Record]) -> list[str]:
-    """Return cells of the first rows that are no numbers, in columns in which all rows below have numbers."""
+    """Return the texts in the first rows that are above numbers: in their columns, all later rows have numbers."""
     for size in range(1, MOST_SECOND_HEADER_RECORDS + 1):
         heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
         if len(rest) < MOST_SECOND_HEADER_RECORDS:

@@ -20,7 +20,7 @@ class JsonLiteral(str):
 
 
 def begins_json(text: str) -> bool:
-    """Return whether a text begins as JSON does, and not as delimited text may."""
+    """Return whether a text begins as JSON does, and not as a table in delimited text."""
     return text.lstrip("\ufeff \t\r\n")[:2].rstrip(" \t") in ('{"', "{\n", "{\r", "[{", "[[", "[\n", "[\r", "{}", "[]")
 
 
@@ -129,8 +129,8 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
 def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
     """Return the table of named objects: each object is a column with a cell for each row name, or each is a row.
 
-    Names of rows are whole numbers, names of columns are not, and a column's cells have one type. Raises ValueError if
-    this does not show which of the two it is.
+    Names of rows are whole numbers, names of columns are not; the cells of a column have one type. Raises ValueError if
+    it is unclear whether objects are columns or rows.
     """
     inner = list(dict.fromkeys(key for one in value.values() for key in one))
     check_cells(len(inner) * len(value), file.name)
@@ -178,7 +178,7 @@ def _of_columns(file: File, columns: Mapping[str, Sequence[Any]], how: str = "by
 
 
 def _of_arrays(file: File, rows: Sequence[Sequence[Any]], *how: str, header: bool | None = None) -> Contents:
-    """Return a table with a row for each array. The first array is the header if only it consists of texts alone."""
+    """Return a table with a row for each array. If only the first array has nothing but texts, it is the header."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))

@@ -10,7 +10,7 @@ from tabcontam.tables.readers.dialects import Dialect
 def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
     """Return the line of the quote at which reading fails, and whether it is never closed; None if reading works.
 
-    If text follows a closing quote within a field, reading fails there: it was meant to open or close another field.
+    Reading also fails at a quote that closes its field and is followed by text: it probably belongs to another field.
     """
     read = 0  # number of lines of the records before
     try:

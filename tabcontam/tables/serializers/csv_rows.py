@@ -53,7 +53,7 @@ class CsvRows(LineRows):
         return tuple(cells)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the cells of the first line; of a single feature the field, which may contain `, `."""
+        """Return the cells of the first line. If one feature is asked, return its field, which may contain `, `."""
         line = next(iter(text.splitlines()), "").strip()
         if len(asked) > 1:
             return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
@@ -68,7 +68,8 @@ class CsvRows(LineRows):
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the cells as a CSV reader splits them, then the line split at commas without a space after them."""
+        """Yield the cells as a CSV reader splits them. If quotes may be missing, also split at commas before no space.
+        """
         rows = csv.reader([line], skipinitialspace=True)
         with suppress(csv.Error):  # a field is longer than the reader's limit
             cells = _cells(next(rows, []))

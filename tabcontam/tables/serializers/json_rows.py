@@ -53,7 +53,7 @@ class JsonRows(Serializer):
         return tuple(values)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features whose names an answer has in quotes, anywhere in its text."""
+        """Return the values of asked features, if an answer has their names in quotes anywhere in its text."""
         found = {}
         for feature in asked:
             if match := re.search(rf"{re.escape(quoted(feature))}\s*:", text, re.IGNORECASE):
@@ -69,7 +69,7 @@ class JsonRows(Serializer):
         return f"{quoted(asked[0])}:" in text
 
     def spaced(self, line: str) -> str:
-        """Return the values, separated by a comma and a space; a line that is no JSON only loses its quotes."""
+        """Return the values, separated by a comma and a space. A line that is not JSON is returned without quotes."""
         start = line.find("{")
         try:
             pairs = STRICT.raw_decode(line, start)[0] if start >= 0 else None
