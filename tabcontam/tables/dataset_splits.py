@@ -26,9 +26,7 @@ ALL = "all"  # every split of a dataset
 
 @dataclass(frozen=True)
 class SplitChoice:
-    """The names of the splits that are asked about (`all` for every split), and the `column` that defines FILEs'
-    splits.
-    """
+    """The names of the splits that are asked about, `all` for every split; `column` defines the splits of FILEs."""
 
     names: tuple[str, ...] = ()
     column: str | None = None

@@ -1,5 +1,4 @@
-"""The tables that scikit-learn ships as files. They are read without the import of scikit-learn, which takes a second.
-"""
+"""The tables that scikit-learn ships as files, read without its import, which takes a second."""
 
 import csv
 from collections.abc import Mapping, Sequence

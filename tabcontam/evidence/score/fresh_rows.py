@@ -27,7 +27,7 @@ class AnsweredRows:
 
     @property
     def beyond(self) -> list[float]:
-        """For each row, whether the model is right (1 or 0) minus the share of learners that are right."""
+        """For each row, 1 or 0 for a right or wrong answer, minus the share of learners that are right."""
         return [one - other for one, other in zip(self.right, self.learned, strict=True)]
 
 

@@ -1,5 +1,4 @@
-"""The choice of asked and shown rows as in TabLLM: one fifth of the table is asked, rows of the other four are shown.
-"""
+"""The choice of asked and shown rows as in TabLLM: asked from one fifth of the table, shown from the other four."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

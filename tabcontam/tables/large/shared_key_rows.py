@@ -65,8 +65,7 @@ class CellPiece:
     start: int = 0  # number of bytes before the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
-        """Return the hash of each cell's piece in a column; a cell without the piece gets the hash of a missing cell.
-        """
+        """Return the hash of each cell's piece in a column; a cell without it gets the hash of a missing cell."""
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
             longer = lengths > self.size + self.start
@@ -122,8 +121,7 @@ class _WantedRows:
         self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
 
     def more(self, hashes: Words, kept: Bools) -> Ints:
-        """Return the places of rows with wanted values, at most the wanted number for each; sampled rows are skipped.
-        """
+        """Return the places of rows with wanted values, no more than wanted for each; sampled rows are skipped."""
         rows, values = self._sieve.among(hashes)
         fitting = (self._missing[values] > 0) & ~kept[rows]
         rows, values = rows[fitting], values[fitting]
