@@ -175,8 +175,7 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """Return the name of an edition in results. For a user's own card it ends with a digest, since the file may
-        change.
+        """Return the name of an edition in results. In a user's own card it has a digest, since the file may change.
 
         All splits of an edition have one name; its digest is that of all their files.
         """

@@ -81,7 +81,7 @@ class SpareDigits:
         return f"{Decimal(self.steps * self.step).scaleb(-self.decimals):f}"
 
     def alternatives(self, row: int) -> tuple[str, ...]:
-        """Return all texts that a cell may get, with its own, in order; empty if there is no other text."""
+        """Return all texts that a cell may get, in order, with its present text; empty if there is no other text."""
         number, cell = self.numbers.get(row), self.cells[row]
         if number is None or cell is None or number.units % self.step or not self._allowed(number.units):
             return ()
@@ -153,7 +153,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 
 
 def _decimals(written: Mapping[int, WrittenNumber]) -> int:
-    """Return the number of decimals of the last place: the largest number that a fifth of the cells have."""
+    """Return the number of decimals of the last digit: the largest number that a fifth of the cells have."""
     counts = Counter(number.decimals for number in written.values())
     least = LEAST_SHARE_OF_DECIMALS * len(written)
     return max((places for places, times in counts.items() if times >= least), default=0)

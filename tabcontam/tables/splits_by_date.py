@@ -1,7 +1,7 @@
 """Splits of a table by the dates of its rows: the rows before a month and the rows after it.
 
 If a card's rows describe events over time, the card names the column of their dates. `before-2023-10` and
-`after-2023-10` are splits of its table. A model whose training data end in that month may have read the first, and
+`after-2023-10` are splits of its table. A model with training data up to that month may have read the first split, and
 cannot have read the second. Rows of the month itself are in neither split. A table without row dates is in one split as
 a whole, if its card states when the data were released and completed.
 """

@@ -156,7 +156,7 @@ class Table:
 
     @cached_property
     def all_stored(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows, then the other stored rows of a large file, which serve for comparison or learning.
+        """The rows, then the other stored rows of a large file, which are only compared or learned from.
 
         A search for rows similar to a given row has to include them.
         """
@@ -240,7 +240,7 @@ class Table:
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
     def may_hold(self, cells: Sequence[Cell], *, answered: bool = True) -> bool:
-        """Return whether a large file seems to have a row of these cells; if not `answered`, with any target.
+        """Return whether a large file seems to have a row of these cells; unless `answered`, its target may differ.
 
         Return False if the table has all rows of its file, or if its rows were changed.
         """

@@ -38,7 +38,7 @@ class Contents(tuple[tuple[str, ...], Rows]):
     how: ReadDescription
 
     def __new__(cls, columns: tuple[str, ...], rows: Rows, how: ReadDescription = UNKNOWN) -> "Contents":
-        """Return the contents; each column already has its name."""
+        """Return the contents for columns that already have their names."""
         made = super().__new__(cls, (columns, rows))
         made.how = how
         return made

@@ -97,11 +97,11 @@ def plant(
     on_progress: OnProgress = lambda done, total: None,
     secret: bytes | None = None,
 ) -> Planting:
-    """Return a delimited text file in which the last digits of some cells are drawn, at most one cell a row.
+    """Return a copy of a delimited text file with the last digits of some cells drawn, its key, and a report.
 
-    The `secret` determines the cells and their digits; it is random if None. `published` is the name of the file for
-    the result. `on_progress` is called with the number of finished columns. Raises `UsageError`, in one line, for a
-    file or a column that cannot be planted.
+    At most one cell in a row is changed. The `secret` determines the cells and their digits; it is random if None.
+    `published` is the name of the new file. `on_progress` is called with the number of finished columns. Raises
+    `UsageError`, in one line, for a file or a column that cannot be planted.
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)
@@ -118,7 +118,7 @@ def plant(
 
 
 def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
-    """Write the key, then the planted file, each completely or not at all; without the file the key is removed.
+    """Write the key, then the planted file, each completely or not at all. If the file fails, the key is removed.
 
     Raises `UsageError` if one of the files exists already, or cannot be written.
     """
@@ -181,7 +181,7 @@ def _columns(
 
 
 def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
-    """Return the column that would reveal a changed cell; for the search, cells are changed as planting would."""
+    """Return the column that reveals changed cells, searched for with cells changed as planting changes them."""
     rng = Random(0)
     altered = {}
     for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], MOST_ROWS_FOR_LAWS):

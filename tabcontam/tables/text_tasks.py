@@ -1,6 +1,6 @@
-"""Tables with texts: the columns with the text of a row, and what an instruction says about the text.
+"""Tables with texts: the columns with the text of a row, and the use of the text, which instructions name.
 
-Golchin and Surdeanu 2024, appendix A, word their instructions in these four forms.
+Golchin and Surdeanu 2024, appendix A, word their instructions in the four forms of `TextForm`.
 """
 
 from collections.abc import Mapping, Sequence

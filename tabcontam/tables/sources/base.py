@@ -11,9 +11,9 @@ from tabcontam.tables.table_contents import Contents
 
 @dataclass(frozen=True)
 class TableSource:
-    """The files of a table, which are read one after the other, and the source's description.
+    """The files of a table, in the order in which they are read, and the source's description.
 
-    `title` is the title in prompts and `target` the column to classify, unless the user gives others. If the rows are
+    `title` is the title in prompts and `target` the column to classify, unless the user names others. If the rows are
     not `public`, they leave this machine only if the user allows it. `left_out` are columns that are not data. `split`
     is the split of these files, as the source states it. `part` is the text after `#` for a single file: a table in it,
     a split, or both.

@@ -1,4 +1,4 @@
-"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read; no code of theirs is run."""
+"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read, and no code is run."""
 
 import fnmatch
 import json

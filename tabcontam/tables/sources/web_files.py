@@ -56,7 +56,7 @@ def fetch_address(address: str, token: str | None = None, *, forbidden: str = ""
     """Return the content of an address. It is fetched once and then read from the cache folder.
 
     The `token` is sent only to the address's host, never to a host that it redirects to. `forbidden` is a reason not to
-    fetch: then only the cache is read. Raises `UsageError` for an invalid address, no response, or one above a limit.
+    fetch: then only the cache is read. Raises `UsageError` for an invalid address or response, or one above a limit.
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
