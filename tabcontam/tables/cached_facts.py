@@ -1,4 +1,4 @@
-"""Facts about a table, or one of its columns, as a whole, computed once for every serializer and seed."""
+"""Facts about a whole table or a whole column, computed once and shared by all serializers and seeds."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
@@ -7,7 +7,7 @@ Fact = TypeVar("Fact")
 
 
 def cached_fact(owner: Any, key: Hashable, find: Callable[[], Fact]) -> Fact:
-    """Return the value of `find`, cached under `key` in the `facts` of a table or column as long as that exists."""
+    """Return the result of `find`, computed once and stored under `key` in the `facts` of a table or column."""
     if key not in owner.facts:
         owner.facts[key] = find()
     return cast("Fact", owner.facts[key])

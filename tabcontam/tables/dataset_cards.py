@@ -1,7 +1,7 @@
-"""Dataset cards: TOML files that describe a dataset and the copies of it that circulate.
+"""Dataset cards: TOML files that describe a dataset and its published copies.
 
-The shipped cards are in `datasets/`. A user's own card is known by its file, and by its name where the file lies in a
-folder that TABCONTAM_PATH names. No two cards share a name.
+The shipped cards are in `datasets/`. A user's own card is named by its file. If that file is in a folder that
+TABCONTAM_PATH lists, the card can be named by its short name, too. No two cards share a name.
 """
 
 import re
@@ -17,11 +17,11 @@ from tabcontam.tables.text_tasks import TextTask, text_task
 from tabcontam.tables.toml_files import SUFFIX, check_fields, name_taken, read_toml, shipped_files, texts, with_own
 
 KIND = "datasets"
-SHORT = 12  # digits of a SHA-256 that distinguish the files of a user
+SHORT = 12  # digits of a SHA-256 in the name of a user's own file
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # also the name of a folder in the cache
 CSV, JSONL = FORMS = ("csv", "jsonl")
-TABLES = ("question", "hints", "text")  # of an edition, with the card's as defaults
+TABLES = ("question", "hints", "text")  # tables of an edition; the card's tables are the defaults
 SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SPLIT_WORDS = "a-z, 0-9, ., - and _"
@@ -35,10 +35,10 @@ LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
 class ClassificationQuestion:
     """The classification question of an edition.
 
-    `answers` maps target values to answers, in the order in which they are offered. With a `threshold` the target is
-    numeric and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). The
-    question is not `fair` where the answers are bare codes, such as `class_0`: no model can know from a row alone which
-    class that is. It is asked all the same, and its accuracy is left out of the ranking's means.
+    `answers` maps target values to answers, in the order in which the prompt lists them. With a `threshold` the target
+    is numeric and `answers` has the keys ">=" (at or above the threshold) and "<" (below). A question is not `fair` if
+    its answers are bare codes, such as `class_0`: no model can know from a row alone which class a code means. Such a
+    question is asked, but its accuracy is left out of the ranking's means.
     """
 
     text: str
@@ -55,19 +55,19 @@ class ClassificationQuestion:
 
 @dataclass(frozen=True)
 class Edition:
-    """One published copy of a dataset: the bytes it has, where they are, and how they are read.
+    """One published copy of a dataset: its bytes, its addresses, and the way to read it.
 
-    `split` is the name of its rows where they are a part of the dataset, such as `train`; `splits` are the other parts,
-    each a file of its own, which is read like this one except for the keys that it sets itself. The first split is this
-    file. `title` replaces the card's title in prompts where copies name their features differently (`Titanic in
-    seaborn`), so that a model that names the features of another copy is not asked for these. `file` is the copy's
-    usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an archive
-    (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose frame,
-    written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` removes the padding
-    of every cell; `drop` names columns that are no part of the data, such as a saved row index; `keep` names the only
-    columns that are. If `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `form` is "csv",
-    or "jsonl" for one JSON object a line, whose keys are the columns. `text` names the columns that are texts to read,
-    if any are.
+    `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
+    archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
+    frame, written as CSV, is this edition. `form` is "csv", or "jsonl" for one JSON object a line, whose keys are the
+    columns. Without `columns` the file's first line is the header. `strip` removes the padding of every cell. `drop`
+    names columns that are not data, such as a saved row index; `keep` names the only columns that are data. If
+    `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `text` names the columns of running
+    text, if the edition has any. `title` replaces the card's title in prompts where copies name their features
+    differently (`Titanic in seaborn`): a model must not be asked for the feature names of another copy.
+
+    `split` is the name of this file's part of the dataset, such as `train`; "" if the dataset has no parts. `splits`
+    are the other parts, each a file of its own. A part is read like this file, except for the keys that it sets itself.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Edition:
 
     @property
     def parts(self) -> tuple["Edition", ...]:
-        """The splits, each as an edition of one file; the edition alone where it has none."""
+        """The splits, each as an edition of one file; only this edition if it has no splits."""
         return (self, *self.splits)
 
     def has(self, column: str) -> bool:
@@ -106,7 +106,7 @@ class Edition:
         return column in self.keep if self.keep else column not in self.drop
 
     def part(self, split: str) -> "Edition":
-        """Return the file of a split. Raises `UsageError` for a split that does not exist, and names those that do."""
+        """Return the file of a split. Raises `UsageError`, which lists the splits, if this one does not exist."""
         for part in self.parts:
             if part.split and part.split.casefold() == split.casefold():
                 return part
@@ -118,16 +118,16 @@ class Edition:
 
 @dataclass(frozen=True)
 class Card:
-    """One dataset. `title` stands in prompts, unless the edition has one of its own; `aliases` are other names of the
-    same data, `not_aliases` names of other data that sound alike. The first edition is the default.
+    """One dataset. Prompts show its `title`, unless the edition has a title. `aliases` are other names of the same
+    data. `not_aliases` are similar names of other data. The first edition is the default.
 
-    `released` is when the data could first be read, a year, a month or a day; `released_source` names the source of
-    that date. Data about events over time have a `completed` date, that of their last row; `dated_by` is the column
-    with the date of each row, in the format `dated_as` of `strptime`. Where that column has names, such as those of
-    races, `dates` gives the date of each.
+    `released` is the year, month or day on which the data were first public; `released_source` is the source of that
+    date. `completed` is the date of the last row, for data about events over time. `dated_by` is the column with the
+    date of each row, in the format `dated_as` of `strptime`. If that column has names, such as those of races, `dates`
+    maps each name to its date.
 
-    `source` is the file of a user's own card, "" for a shipped one. The rows of a card that is not `public` leave this
-    machine only if the user allows it; the shipped cards are public, and a user's own card states it.
+    `source` is the file of a user's own card, "" for a shipped one. If a card is not `public`, its rows leave this
+    machine only if the user allows it. Shipped cards are public; a user's own card states whether it is.
     """
 
     name: str
@@ -153,12 +153,12 @@ class Card:
 
     @property
     def stated_by(self) -> str:
-        """The source of the date of release, or else the DOI of the data; empty where neither is named."""
+        """The source of the release date, or else the DOI of the data; empty if the card names neither."""
         return self.released_source or (f"https://doi.org/{self.doi}" if self.doi else "")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name of the data, the longest first."""
+        """All names of the data, the longest first."""
         return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
 
     def title_of(self, edition: Edition) -> str:
@@ -175,22 +175,22 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """Return the name of an edition in results; with a digest for a user's own card, whose file may change.
+        """Return the name of an edition in results. In a user's own card it has a digest, since the file may change.
 
-        All of its splits have one name, and a digest of all files stands for them.
+        All splits of an edition have one name; its digest is that of all their files.
         """
         digests = [part.sha256 for part in self.edition(edition.name).parts]
         digest = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
         return f"{edition.name}-{digest[:SHORT]}" if self.source else edition.name
 
     def named(self, stated: str) -> str:
-        """Return the name of the edition that results call `stated`, even if the name now means another file."""
+        """Return the name of the edition that results call `stated`; the digest in `stated` is ignored."""
         return stated[: -SHORT - 1] if self.source else stated
 
 
 @cache
 def load_cards() -> Mapping[str, Card]:
-    """Return every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
+    """Return every shipped card by its short name. Raises `UsageError` for a card that breaks the schema."""
     return {card.name: card for card in map(_read, shipped_files(KIND))}
 
 
@@ -200,13 +200,13 @@ def all_cards() -> dict[str, Card]:
 
 
 def first_split(name: str, edition: str | None) -> str:
-    """Return the split of a shipped card's edition that is read by default; empty where it has no splits."""
+    """Return the split that is read by default in a shipped card's edition; "" if the edition has no splits."""
     card = load_cards().get(name)
     return next((each.split for each in card.editions if each.name == edition), "") if card is not None else ""
 
 
 def split_named(spec: str) -> tuple[str, str | None]:
-    """Return both parts of DATASET#SPLIT, a dataset with a card; the second is None for a file, or without a split."""
+    """Return DATASET and SPLIT of DATASET#SPLIT; SPLIT is None if there is no `#`, or if the dataset is a FILE."""
     base, sign, split = spec.rpartition("#")
     if not sign or Path(spec).expanduser().exists() or find_card(split_edition(base)[0]) is None:
         return spec, None
@@ -214,13 +214,13 @@ def split_named(spec: str) -> tuple[str, str | None]:
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
-    """Return both parts of NAME@EDITION or CARD.toml@EDITION; the second is None without an edition."""
+    """Return NAME and EDITION of the spec NAME@EDITION or CARD.toml@EDITION; EDITION is None if the spec has none."""
     base, sign, edition = spec.rpartition("@")
     return (base, edition) if sign and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
-    """Return the card in a TOML file, or the card with this short name, title or alias, in any case and separators.
+    """Return the card in a TOML file, or the card of this name, title or alias, in any case and with any separators.
 
     Raises `UsageError` as `load_card` does.
     """
@@ -230,13 +230,13 @@ def find_card(name: str) -> Card | None:
 
 
 def mistaken_card(name: str) -> Card | None:
-    """Return the card whose `not_aliases` hold this name: California Housing lists Boston Housing."""
+    """Return the card with `name` in its `not_aliases`: California Housing lists Boston Housing."""
     wanted = _plain(name)
     return next((card for card in all_cards().values() if wanted in map(_plain, card.not_aliases)), None)
 
 
 def load_card(path: Path) -> Card:
-    """Return the card in a user's own file. Raises `UsageError`, which names the file and the key at fault."""
+    """Return the card in a user's own file. Raises `UsageError`, which names the file and the wrong key."""
     card = _read(path, str(path.resolve()))
     if other := _named(card.name, load_cards()):
         if other == replace(card, public=True, source=""):  # the shipped file itself, or a copy of it
@@ -246,7 +246,7 @@ def load_card(path: Path) -> Card:
 
 
 def _read(path: Path, source: str = "") -> Card:
-    """Return the card in a file; the default of `public` is false for a user's own, whose file `source` names."""
+    """Return the card in a file. `source` is the path of a user's own file; such a card is by default not `public`."""
     try:
         return _card({"public": not source, **read_toml(path, KIND)}, source)
     except ValueError as error:
@@ -254,7 +254,7 @@ def _read(path: Path, source: str = "") -> Card:
 
 
 def _named(name: str, cards: Mapping[str, Card]) -> Card | None:
-    """Return the card with this name; a short name goes before a title or an alias of another card."""
+    """Return the card with this name. A short name wins over an equal title or alias of another card."""
     wanted = _plain(name)
     found = (card for card in cards.values() if wanted == _plain(card.name))
     return next(found, None) or next((card for card in cards.values() if wanted in map(_plain, card.names)), None)
@@ -290,7 +290,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
 
 
 def _dates(raw: object) -> Mapping[str, str]:
-    """Return the dates of a column's values, each with at least its month."""
+    """Return the dates of a column's values. Each date has a year and a month, or a day as well."""
     if not isinstance(raw, Mapping):
         raise ValueError("dates are no table of values and dates")
     for value, stated in raw.items():
@@ -319,7 +319,7 @@ def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
 
 
 def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
-    """Return the further splits of an edition: each names its file, and its other keys hold for it alone."""
+    """Return the further splits of an edition. Each names its file; its other keys apply to this split only."""
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
@@ -341,7 +341,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
 
 
 def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table of the card, overridden by the keys that the edition sets."""
+    """Return the card's table `key`, with the values that the edition sets in place of the card's."""
     parts = (shared.get(key, {}), raw.pop(key, {}))
     if not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{where} is no table")
@@ -361,7 +361,7 @@ def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
 
 
 def _check_edition(edition: Edition, where: str) -> None:
-    """Check what the type of a field does not ensure. Names become paths, so none may lead out of the folder."""
+    """Check what the field types do not ensure. Names become paths, so no name may lead out of its folder."""
     path = Path(edition.file)
     stays = path.name != "" and not path.is_absolute() and ".." not in path.parts and edition.file.isprintable()
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")

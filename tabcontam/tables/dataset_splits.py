@@ -1,9 +1,9 @@
-"""Splits: the parts of a dataset, such as train and test, each a table of its own, and the rows in several of them.
+"""Splits: the parts of a dataset, such as train and test, each as its own table.
 
-A split of a card is a file of its own, or the rows from before a month and from after it (`splits_by_date.py`); a split
-of FILEs is named after `#`, or is given by the values of a column; a split of a dataset of Hugging Face has the name
-that it has there. Verdicts are per split, so that a row that stands in two of them could support neither: such rows are
-found first and never asked, like rows of known files (`known_rows.py`).
+A split of a card is a file, or the rows before or after a month (`splits_by_date.py`). A split of FILEs is named after
+`#`, or is defined by the values of a column. A split of a Hugging Face dataset has its name on Hugging Face. Verdicts
+are per split. A row in two splits could support neither verdict, so such rows are never asked, like rows of known files
+(`known_rows.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ ALL = "all"  # every split of a dataset
 
 @dataclass(frozen=True)
 class SplitChoice:
-    """The splits that are asked about: those of these `names`, or all; and the `column` of FILEs that defines them."""
+    """The names of the splits that are asked about, `all` for every split; `column` defines the splits of FILEs."""
 
     names: tuple[str, ...] = ()
     column: str | None = None
@@ -42,8 +42,9 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _SplitPart:
-    """A split: its table, whether it is asked about, and whether a column of a FILE gave it; also the splits that are
-    missing, and lines to report on rows of the month between two sides and on a side without rows.
+    """A split: its table, whether it is asked about, and whether a column of a FILE defined it.
+
+    `lacking` names other splits that cannot be read. `lines` report rows of the cutoff month and sides without rows.
     """
 
     table: Table
@@ -62,11 +63,11 @@ def load_tables(
     form: TextFormat = FOUND_OUT,
     doing: Doing = nullcontext,
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables of these datasets, each once, and a line on each split that has rows of another one.
+    """Return the tables of these datasets, each once, and a line on each split that shares rows with another split.
 
-    A dataset with a card whose edition has splits is asked about its first one, unless splits are named, by
-    `DATASET#SPLIT` or in `splits`: then all of its splits are read, so that rows of several are never asked. Raises
-    `UsageError` as `load_table` does, for a split that does not exist, and for splits whose columns differ.
+    By default only the first split of a card's edition is asked about. If a split is named, by `DATASET#SPLIT` or in
+    `splits`, all splits are read, to detect rows that several splits contain. Raises `UsageError` as `load_table` does,
+    for a split that does not exist, and for splits whose columns differ.
     """
     parts: list[_SplitPart] = []
     for spec in specs:
@@ -106,7 +107,7 @@ def _parts(
     edition = card.edition(edition_name)
     if not edition.split:
         if (split is None and ALL in splits.names) or (split is not None and card.dated_by):
-            return [_SplitPart(load(spec))]  # of a split that does not exist the error shows the form of dates
+            return [_SplitPart(load(spec))]  # for an unknown split, the error shows the format of dates
         wrong = split or splits.names[0]
         if card.dated_by:
             forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
@@ -131,7 +132,7 @@ def _parts(
 def _by_dates(
     spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
 ) -> list[_SplitPart]:
-    """Return the rows before and after each month that is named, as splits of a table."""
+    """Return the rows before and after each month that is named, each side as a split."""
     if other := next((each for each in splits.names if not is_dated(each)), None):
         dated = next(filter(is_dated, splits.names))
         raise UsageError(f"{option_name('split')}: {dated} splits by date and {other} does not; name one kind")
@@ -161,9 +162,9 @@ def _is_own(table: Table) -> bool:
     return bool(table.edition) and table.sha256.startswith(table.edition)
 
 
-# most: splits that a column may define
+# most: number of splits that a column may define
 def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]:
-    """Return the rows of each value of a column, as tables without it."""
+    """Return a table for each value of a column, with the rows of that value and without the column."""
     message = f"{option_name('split_column')}: {column!r} of {table.name}"
     if table.split:
         raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
@@ -195,7 +196,7 @@ def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]
 
 
 def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables that are asked about, those of one dataset without the rows that stand in several splits."""
+    """Return the tables that are asked about, without the rows of several splits, and lines for the report."""
     _check_names(parts, splits)
     tables: list[Table] = []
     lines: list[str] = []
@@ -215,7 +216,7 @@ def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tup
 
 
 def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
-    """Check that every named split exists, and that each dataset has a chosen one. Raises `UsageError` if not."""
+    """Check that every named split exists and that each dataset has a chosen split. Raises `UsageError` if not."""
     known = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
     for name in splits.names:
         if name != ALL and name.casefold() not in map(str.casefold, known):
@@ -235,10 +236,10 @@ def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
 
 
 def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
-    """Return the splits of each dataset. Raises `UsageError` where their columns differ.
+    """Return the splits of each dataset. Raises `UsageError` if the splits of one dataset differ in their columns.
 
-    FILEs that name splits belong to one dataset, also at an address. Where two of them have a split of one name, there
-    are several datasets: their columns decide. A source of datasets, such as Hugging Face, states the dataset.
+    FILEs with a split name form one dataset, also at an address. If two of them have the same split name, FILEs with
+    equal columns form a dataset. A source of datasets, such as Hugging Face, states which files form a dataset.
     """
     named = [part for part in parts if is_source(part.table.name)]
     files = [part for part in parts if _is_own(part.table) and not part.of_column and part not in named]
@@ -255,7 +256,7 @@ def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
     return groups
 
 
-# named: columns that an error names
+# named: number of columns that an error names
 def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
     first, *others = tables
     for other in others:
@@ -270,7 +271,7 @@ def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
 
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
-    """Return the table, whose rows that stand in another split are never asked, and a line with their number."""
+    """Return the table with its rows in another split marked as never asked, and a line with their number."""
     for other in others:
         other.check_whole("split")
     keys = keys_of(table, table.rows)

@@ -1,4 +1,4 @@
-"""The bytes of an edition: from a folder, from scikit-learn or from the card's addresses; always checked by SHA-256."""
+"""The bytes of an edition: from a folder, scikit-learn or the card's addresses, always checked by SHA-256."""
 
 import hashlib
 import io
@@ -23,7 +23,7 @@ from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.scikit_learn_files import FILES, shipped_table
 from tabcontam.tables.timed_connections import opener
 
-WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # limit for a file: so many seconds, and one more for so many bytes
+WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # time limit: seconds; bytes for each extra second
 ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
 
 # Errors of the archive modules for bytes that are no archive, are cut off or lack the member.
@@ -31,10 +31,10 @@ _BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, K
 
 
 def edition_bytes(card: Card, edition: Edition) -> bytes:
-    """Return the edition's bytes, from the first place that has them.
+    """Return the edition's bytes from the first place that has them.
 
-    Looks next to a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
-    addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
+    The places are: next to a user's own card, TABCONTAM_DATA, the cache folder, scikit-learn, the card's addresses.
+    Raises `UsageError` if no place has bytes with the card's SHA-256.
     """
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
     for path in chain(_own_card_file(card, edition), *map(_files, folders)):
@@ -75,9 +75,9 @@ def cache_folder() -> Path:
 
 
 def _own_card_file(card: Card, edition: Edition) -> list[Path]:
-    """Return the expected path of the file of a user's own card: in the card's folder, or in one below it.
+    """Return the paths at which a user's own card may have its file: in the card's folder, or in a subfolder.
 
-    Raises `UsageError` if a pipe or a device lies there, or a link that leads elsewhere.
+    Raises `UsageError` if such a path is a pipe, a device, or a link that leads out of the folder.
     """
     if not card.source:
         return []
@@ -90,7 +90,7 @@ def _own_card_file(card: Card, edition: Edition) -> list[Path]:
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
-    """Return the bytes of a file if they are the edition's; None for another file or one that cannot be read."""
+    """Return the bytes of a file if they are the edition's; None if they differ or the file cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size != edition.bytes:
             return None
@@ -107,7 +107,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
-    """Return the edition as the installed scikit-learn holds it; None if scikit-learn has not downloaded it yet."""
+    """Return the edition's bytes from the installed scikit-learn; None if it has not downloaded the data yet."""
     if (lines := shipped_table(edition.loader or "")) is not None:
         content = "".join(f"{','.join(line)}\n" for line in lines).encode()
         if _sha256(content) == edition.sha256:
@@ -120,7 +120,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
         frame = getattr(datasets, edition.loader or "")(as_frame=True, **offline).frame
     except OSError:
         return None
-    except (AttributeError, TypeError) as error:  # no such function, or one that loads no table
+    except (AttributeError, TypeError) as error:  # no such function, or it loads no table
         raise UsageError(f"{card.name}@{edition.name}: sklearn.datasets.{edition.loader} gives no table") from error
     content = str(frame.to_csv(index=False, lineterminator="\n")).encode()
     if _sha256(content) != edition.sha256:
@@ -132,7 +132,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
 
 
 def _fetched(address: str, edition: Edition, *, timeout_seconds: float = 30.0, chunk: int = 1 << 20) -> bytes:
-    """Return the bytes at an address, cut off where there are more than there should be."""
+    """Return the bytes at an address; an answer that is longer than the edition is cut off."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
@@ -152,7 +152,7 @@ def _fetched(address: str, edition: Edition, *, timeout_seconds: float = 30.0, c
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """Return one file of a ZIP or TAR archive, never more than `ARCHIVE_LIMIT` bytes of it."""
+    """Return one file of a ZIP or TAR archive. No more than `ARCHIVE_LIMIT` bytes are read."""
     if zipfile.is_zipfile(io.BytesIO(archive)):
         with zipfile.ZipFile(io.BytesIO(archive)) as opened, opened.open(name) as file:
             return file.read(ARCHIVE_LIMIT)
@@ -166,7 +166,7 @@ def _member(archive: bytes, name: str) -> bytes:
 def _keep(card: Card, edition: Edition, content: bytes) -> None:
     """Write fetched bytes into the cache folder, whole or not at all."""
     path = cache_folder() / card.name / edition.name / Path(edition.file).name
-    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
+    with suppress(OSError):  # if the cache cannot be written, the run goes on
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, content)
 

@@ -1,13 +1,12 @@
 """Columns that name one thing, such as a player's name and date of birth: a model that knows one may know the other.
 
-Two columns belong to one entity where each all but determines the other. Where values repeat, the rows that share a
-value show this. Where hardly a value repeats, every column determines every other, so that only columns count that name
-things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is different
-in every row names nothing, nor does a long text.
+Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. Columns
+without repeated values cannot be compared in this way. They belong to one entity if their values name things: texts,
+dates, and whole numbers that look like identifiers. Measured numbers and long texts name nothing.
 
-A key that a few rows share, such as the ticket of a family, reveals less: a model that has read another row of it knows
-the fare, and more often than not how many travelled together. Such columns form one group with their key where the
-question is about a model that may have read other rows of the same file.
+A key that a few rows share, such as the ticket of a family, reveals less. A model that has read another row with that
+ticket knows the fare, and often the number of travellers. Such columns are grouped with their key if the model may have
+read other rows of the same file.
 """
 
 import re
@@ -38,20 +37,20 @@ MEASURED = re.compile(r"([$€£¥₹]?) ?[-+]?\d[\d.,]* ?(%|[€£¥₹°]|[^\W
 
 
 def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """Return for each column of an entity of several columns all columns of that entity, itself included.
+    """Return for each column that belongs to an entity all columns of that entity, itself included.
 
-    A column that belongs to no other is in no group, and is no key.
+    Columns that form no entity with another column are not in the result.
     """
     return cached_fact(table, "entities", lambda: _find(table, keys=False))
 
 
 def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """Return the groups of `entities`, with each key that a few rows share grouped with the columns it determines."""
+    """Return the groups of `entities`; each key that a few rows share is grouped with the columns it determines."""
     return cached_fact(table, "entities and keys", lambda: _find(table, keys=True))
 
 
 def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
-    rows = list(dict.fromkeys(table.rows))  # a repeated row determines everything
+    rows = list(dict.fromkeys(table.rows))  # in repeated rows every column determines every other
     columns = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     codes = {name: _codes(table, cells) for name, cells in columns.items()}
     kinds = {name: code for name, code in codes.items() if code is not None}
@@ -83,7 +82,7 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
 
 
 def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
-    """Return each cell as the number of its value, -1 where it is missing; None if there are fewer than two values."""
+    """Return a number for each cell, equal for equal cells, -1 if missing; None if all cells have one value."""
     import numpy as np
 
     numbers: dict[Cell, int] = {}
@@ -92,7 +91,7 @@ def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
 
 
 def _repeats(codes: "NDArray[np.int64]") -> bool:
-    """Return whether enough rows share their value with another row for the column to be judged by them."""
+    """Return whether enough rows share their value with another row to judge the column by these rows."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])
@@ -101,7 +100,7 @@ def _repeats(codes: "NDArray[np.int64]") -> bool:
 
 
 def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
-    """Return whether a column names the things of its rows by its nature."""
+    """Return whether a column's values name things, as texts, dates and identifiers do."""
     values = [cell for cell in cells if cell is not None and not table.is_missing(cell)]
     few = len(values) < max(LEAST_ROWS_OF_ENTITIES, len(cells) / 2)
     if few or len(set(values)) < LEAST_SHARE_OF_NAMES * len(values):
@@ -113,13 +112,13 @@ def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
 
 
 def _measures(values: Sequence[str]) -> bool:
-    """Return whether texts are numbers with one unit, such as `$1,200`, `12 kg` and `3,5 %`: these name nothing."""
+    """Return whether all texts are numbers with one unit, such as `$1,200` and `12 kg`: these name nothing."""
     units = {found[1] or found[2] if (found := MEASURED.fullmatch(value)) else None for value in values}
     return len(units) == 1 and None not in units and len({len(value) for value in values}) > 1
 
 
 def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
-    """Return whether a column of texts has values that a few rows share: a shared measured number is no key."""
+    """Return whether a column of texts has values that a few rows share, and so may be a key."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])
@@ -129,7 +128,7 @@ def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
 
 
 def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
-    """Return by how much rows that share the key agree in the other value beyond chance: 0 by chance, 1 always."""
+    """Return how often rows with one key agree in the other value, corrected for chance: 0 is chance, 1 is always."""
     import numpy as np
 
     def pairs(codes: "NDArray[np.int64]") -> float:
@@ -152,7 +151,7 @@ def _entropy(codes: "NDArray[np.int64]") -> float:
 
 
 def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
-    """Return whether one column's value determines the other's, in the rows whose known value occurs again."""
+    """Return whether `known` determines `other` in almost all rows with a repeated value of `known`."""
     import numpy as np
 
     both = (known >= 0) & (other >= 0)

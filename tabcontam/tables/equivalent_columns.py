@@ -1,6 +1,6 @@
-"""Columns that hold the same information in other values, such as a count of donations and the blood given in them.
+"""Equivalent columns: equal information in different values, such as a number of donations and the amount of blood.
 
-One of these columns reveals the other. They are hidden together: the other one would give a hidden cell away.
+Each of them reveals the others. If a cell of one is hidden, the cells of all are hidden.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from tabcontam.tables.thresholds import LEAST_ROWS_OF_EQUIVALENTS
 
 @dataclass(frozen=True)
 class ReducedTable:
-    """A table with only the first of several equivalent columns, and the cells of the columns left out.
+    """A table with only the first of several equivalent columns, and the cells of the columns that were left out.
 
-    `beside` maps a column of the table, and a column left out, to a mapping of the former's cells to the latter's.
+    `beside[column][left_out]` maps each cell of `column` to the cell of the column `left_out` in the same row.
     """
 
     table: Table
@@ -23,9 +23,10 @@ class ReducedTable:
 
 
 def reduce_table(table: Table) -> ReducedTable:
-    """Return the table without the columns that an earlier column determines, and that determine it, in every row.
+    """Return the table without the columns that are equivalent to an earlier one.
 
-    Columns in which hardly a cell occurs twice, and columns of one value, are never taken as equivalent.
+    Two columns are equivalent if each determines the other in every row. Columns with hardly any repeated cell, and
+    columns of one value, never count as equivalent.
     """
     return cached_fact(table, "reduced", lambda: _reduced(table))
 
@@ -52,7 +53,7 @@ def _reduced(table: Table) -> ReducedTable:
 
     columns = tuple(table.columns[place] for place in places)
     known = tuple(map(fewer, table.known))
-    for kept, others in cells_left_out.items():  # a cell may be written as a known file writes it
+    for kept, others in cells_left_out.items():  # a known file may write the same cell differently
         from_place = table.columns.index(kept)
         for name, mapping in others.items():
             to_place = table.columns.index(name)

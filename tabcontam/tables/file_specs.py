@@ -1,4 +1,4 @@
-"""A FILE as the user names it: its path, and the part of it named after `#`; its bytes, and the name of its table."""
+"""A FILE as the user names it (a path, and after `#` a part of the file), its bytes, and the name of its table."""
 
 import hashlib
 import os
@@ -15,12 +15,12 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.readers.file_kinds import stem
 
 PARTS = (".parquet", ".csv")  # endings of files by which a folder holds the parts of one table
-KINDS = "a CSV, JSON, Excel or Parquet file"  # some of the kinds
+KINDS = "a CSV, JSON, Excel or Parquet file"  # examples of the kinds that are read
 
 
 @dataclass(frozen=True)
 class FileSpec:
-    """A file of the user, and the named part of it: a table, a sheet, a member; None where none is named."""
+    """A file of the user and its named part: a table, a sheet or an archive member; None if none is named."""
 
     path: Path
     part: str | None = None
@@ -36,14 +36,14 @@ class FileSpec:
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
 
     def without(self, split: str) -> "FileSpec":
-        """Return this file without the split at the end of its part, if there is one."""
+        """Return this file without `split` at the end of its part; unchanged if the part does not end with `split`."""
         if not split or self.part is None:
             return self
         return FileSpec(self.path, self.part[: -len(split)].removesuffix("#") or None)
 
     @property
     def title(self) -> str:
-        """The title of the table in prompts, unless the user gives one: the file without its endings, or the part."""
+        """The title of the table in prompts by default: the part's name, or the file name without its endings."""
         if self.part is None:
             return stem(self.path.name)
         return stem(self.part.rpartition("#")[2].rpartition("/")[2])
@@ -52,7 +52,7 @@ class FileSpec:
 def without_split(title: str, split: str) -> str:
     """Return the title of a split's dataset in prompts: `sales` for a file titled `sales_train` or `train-sales`.
 
-    A title that is nothing but the split's name stays as it is.
+    A title that consists only of the split's name is returned unchanged.
     """
     if not split:
         return title
@@ -61,7 +61,7 @@ def without_split(title: str, split: str) -> str:
 
 
 def named_file(spec: str) -> FileSpec | None:
-    """Return the file that `spec` names, if it exists: a `#` may be part of its path."""
+    """Return the file that `spec` names, if it exists. The path itself may contain a `#`."""
     spec = os.path.expanduser(spec)
     ends = [len(spec), *(place for place in range(len(spec) - 1, 0, -1) if spec[place] == "#")]
     for end in ends:
@@ -71,21 +71,21 @@ def named_file(spec: str) -> FileSpec | None:
 
 
 def check_part_named(spec: str) -> None:
-    """Check that a dataset does not end with a `#` that is followed by no split or table. Raises `UsageError`."""
+    """Check that a dataset does not end with a bare `#`: a split or table must follow. Raises `UsageError`."""
     if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
         bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
         raise UsageError(f"{bare}# names nothing after the #; leave it out, or name a split or a table there")
 
 
 def check_stays(path: Path) -> None:
-    """Check that a file can be read several times, as a table is. Raises `UsageError` for a pipe or a device."""
+    """Check that a file can be read several times, as tables are. Raises `UsageError` for a pipe or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         problem = f"{path} is a pipe or a device, which can be read only once"
         raise UsageError(f"{problem}; write it to a file, and name the file")
 
 
 def check_file(path: Path) -> bytes:
-    """Return the bytes of the file; raises `UsageError` for a file that does not exist, is empty or is unreadable."""
+    """Return the bytes of the file. Raises `UsageError` for a file that does not exist, is empty or is unreadable."""
     with _opened(path) as file:
         content = file.read()
     if not content:
@@ -114,7 +114,7 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
 
 
 def _of_parts(folder: Path) -> str:
-    """Return how to make one file of the parts of a table in a folder, in words; "" where there are none."""
+    """Return advice, in words, on joining the files of a folder into one table; "" if the folder has none."""
     for ending in PARTS:
         if sum(1 for _ in islice(folder.glob(f"*{ending}"), 2)) == 2:
             parts, whole = (text.replace("'", "''") for text in (f"{folder}/*{ending}", f"{folder.name}{ending}"))

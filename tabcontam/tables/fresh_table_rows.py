@@ -1,7 +1,6 @@
-"""Rows that a model cannot have read, such as rows younger than its training data: no accuracy on them is memory.
+"""Fresh rows: rows that no model can have read, such as rows younger than its training data. Accuracy on them is skill.
 
-They are rows like the table's, with its columns and its classes, and none of them stands in the table or in a known
-file. Rows without a class are left out, too.
+They have the table's columns and classes. Rows of the table or of a known file, and rows without a class, are left out.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,8 +19,8 @@ def with_fresh(
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables, each with the fresh rows of the files that have its columns, and a line about each file.
 
-    Raises `UsageError` for a file that fits no table with a classification question, or several, that has a class which
-    the question does not know, or fewer than 20 rows to ask about.
+    A file must fit exactly one table with a classification question, know only classes of the question, and have 20 or
+    more usable rows. Raises `UsageError` if not.
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
@@ -55,9 +54,9 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
     return replace(table, fresh=(*table.fresh, *fresh)), f"{line}; not asked about: {left}" if left else line
 
 
-# named: classes that an error names
+# named: number of classes that an error names
 def _written(table: Table, file: Table, cells: Sequence[str | None], *, named: int = 3) -> dict[str | None, str | None]:
-    """Return each class as the table writes it, None for a missing one. Raises `UsageError` for an unknown class."""
+    """Return each class of the file as the table writes it, None if missing. Raises `UsageError` if it is unknown."""
     question = table.question
     assert question is not None  # noqa: S101 - there are no fresh rows without one
     own = {value_key(value): value for value in question.answers} if question.threshold is None else {}

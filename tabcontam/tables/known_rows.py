@@ -1,7 +1,7 @@
-"""Rows that a model may rightly know, such as a published training split: they train the baseline and are never asked.
+"""Known rows: rows that a model may rightly know, such as a published training split.
 
-A table keeps all of its rows. Rows of the table that stand in a known file are not asked; rows of a known file that the
-table lacks are for the baseline alone, and no prompt shows them.
+A table keeps all of its rows. Rows that are also in a known file train the baseline and are never asked. Rows that only
+the known file contains train the baseline and are never shown in a prompt.
 """
 
 import json
@@ -23,23 +23,23 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class ExtraRow:
-    """A row of a known file that the table lacks, by its place in the rows of that file."""
+    """A row of a known file that the table does not contain, given by its place in that file."""
 
     rows: Sequence[Row]
     place: int
 
     @property
     def cells(self) -> Row:
-        """The row itself."""
+        """The cells of the row."""
         return self.rows[self.place]
 
     def earlier(self, by: int) -> Row | None:
-        """Return the row that stands `by` rows before this one in its file, this row for 0; None if there is none."""
+        """Return the row `by` rows before this one in its file (0: this row); None if the file begins later."""
         return self.rows[self.place - by] if self.place >= by else None
 
 
 def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
-    """Return the known files, each once; text files are read as the tables are. Raises `UsageError`."""
+    """Return the known files, each once. Text files are read with the options of the tables. Raises `UsageError`."""
     named = {each if isinstance(each, str) else id(each): each for each in specs}
     return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
 
@@ -57,7 +57,7 @@ def has_columns(file: Table, table: Table) -> bool:
 def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, ...]:
     """Return the tables, each with the rows of the known files that have all of its columns.
 
-    Raises `UsageError` for a file that fits no table, and for a table that has no other row.
+    Raises `UsageError` for a file that fits no table, and for a table whose rows are all in known files.
     """
     for file in files:
         if not any(has_columns(file, table) for table in tables):
@@ -66,9 +66,9 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
 
 
-# named: missing columns that an error names
+# named: number of missing columns that an error names
 def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
-    """Return which columns a file lacks of the table that it is most like, in words."""
+    """Return, in words, the columns that a file lacks in comparison with the table that it resembles most."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
     more = f" and {len(names) - named} more" if len(names) > named else ""
@@ -76,7 +76,7 @@ def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> 
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
-    """Return the place of the one table with the columns of a file of the option `given`. Raises `UsageError`."""
+    """Return the index of the only table whose columns `file` has; `given` is its option. Raises `UsageError`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
         problem = f"{option_name(given)}: {lacking_columns(file, tables)}"
@@ -98,7 +98,7 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
 
 
 def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
-    """Return the file's rows in the order of the table's columns; a cell that the file marks as missing is None."""
+    """Return the file's rows, with the columns in the table's order. Cells that the file marks as missing are None."""
     columns = [file.column(name) for name in table.columns]
     if file.missing:
         columns = [tuple(None if file.is_missing(cell) else cell for cell in cells) for cells in columns]
@@ -106,13 +106,13 @@ def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
 
 
 def known_rows(table: Table) -> frozenset[int]:
-    """Return the places of the table's rows that stand in a known file: no query asks about them."""
+    """Return the places of the table's rows that a known file contains, too: no query asks about them."""
     places = range(len(table.rows))
     return cached_fact(table, "known rows", lambda: frozenset(compress(places, known_among(table, table.rows))))
 
 
 def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
-    """Return for each of these rows, which have the table's columns, whether it stands in a known file."""
+    """Return for each row whether a known file contains it. The rows have the table's columns."""
     if not table.known or not rows:
         return [False] * len(rows)
     known = {key for file in table.known for key in keys_of(table, file)}
@@ -120,13 +120,13 @@ def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
 
 
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
-    """Return the places of those rows that stand in no known file."""
+    """Return the places among `rows` whose row is in no known file."""
     known = known_rows(table)
     return [row for row in rows if row not in known]
 
 
 def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
-    """Return the rows of the known files that the table lacks, each once, sorted by their contents."""
+    """Return the rows that only known files contain, each once, sorted by content."""
 
     def find() -> tuple[ExtraRow, ...]:
         own = set(keys_of(table, table.rows))
@@ -141,9 +141,9 @@ def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
     return cached_fact(table, "extra rows", find) if table.known else ()
 
 
-# shown: rows that a prompt shows before another, at most
+# shown: most rows that a prompt shows before a row
 def known_digest(table: Table, *, shown: int = 4) -> str | None:
-    """Return a digest of what the known files add to the knowledge about a table; None where there are no known files.
+    """Return a digest of the rows that known files add to a table; None if there are no known files.
 
     It does not depend on the order of the table's columns.
     """
@@ -166,7 +166,7 @@ def _by_name(table: Table) -> list[int]:
 
 
 def keys_of(table: Table, rows: Sequence[Row]) -> list[Row]:
-    """Return for each row a key that equal rows share, however they write numbers and mark missing values."""
+    """Return a key for each row, equal for rows that differ only in how they write numbers and missing values."""
 
     def keys(cells: Sequence[Cell]) -> list[Cell]:
         known = {cell: None if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}

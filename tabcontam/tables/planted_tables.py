@@ -1,4 +1,4 @@
-"""Tables whose owner gives the key from which their digits were drawn: the drawn cells and their alternatives."""
+"""Tables with planted digits, for which the owner gave the key: the drawn cells and their alternatives."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,9 +11,9 @@ from tabcontam.tables.table import Table
 
 
 def with_keys(tables: Sequence[Table], files: Sequence[Path]) -> tuple[Table, ...]:
-    """Return the tables, each with the planted cells of its key, but nothing of the secret.
+    """Return the tables, each with the planted cells that its key names. The secret itself is not stored in a table.
 
-    Raises `UsageError` for a file that is no key, or the key of no table, and for a key that does not fit its table.
+    Raises `UsageError` for a file that is no key, for the key of no table, and for a key that contradicts its table.
     """
     found = list(tables)
     for file in dict.fromkeys(files):
@@ -41,9 +41,9 @@ def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
 
 
 def with_other_digits(table: Table) -> Table:
-    """Return the table as another secret might have planted it; a table without a key is returned as it is.
+    """Return the table with its planted digits drawn from another secret; unchanged if no key was given.
 
-    A model that reads the new table has seen none of the drawn digits, except by chance.
+    A model that reads the new table has seen none of the published digits, except by chance.
     """
     rows, rng = [list(row) for row in table.rows], Random(f"other digits {table.sha256}")
     for cell in table.drawn_cells:

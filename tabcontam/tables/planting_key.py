@@ -1,8 +1,8 @@
-"""Digits that a table's owner drew from a secret key before publishing it: the draws, and the key file.
+"""Digits that a table's owner drew from a secret key before publication: the draws, and the key file.
 
-The holder of the key knows for each planted cell every text that could as well have been drawn. Random canaries ranked
-among their alternatives after Carlini et al. 2019 ("The Secret Sharer", section 4); Zhang et al. 2024 ("Membership
-Inference Attacks Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence is sound.
+The owner of the key knows all texts that could have been drawn for each planted cell. Carlini et al. 2019 ("The Secret
+Sharer", section 4) rank such random canaries among their alternatives. Zhang et al. 2024 ("Membership Inference Attacks
+Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence is sound.
 """
 
 import hmac
@@ -21,7 +21,7 @@ SECRET = 32  # bytes
 
 @dataclass(frozen=True)
 class PlantedCell:
-    """A cell whose digits were drawn: its row (from 0, below the header), and all texts that it could have got."""
+    """A cell with drawn digits: its row (from 0, below the header), and all texts that could have been drawn for it."""
 
     row: int
     column: str
@@ -32,8 +32,8 @@ class PlantedCell:
 class PlantingKey:
     """The secret of the owner of a planted table.
 
-    `table` is the file's name and `sha256` that of its planted bytes; `tolerances` hold the largest change of a cell of
-    each planted column, in the column's own unit. The `repr` shows nothing of the secret.
+    `table` is the file's name, `sha256` the digest of its planted bytes. `tolerances` maps each planted column to the
+    largest change of a cell, in the column's unit. The `repr` does not show the secret.
     """
 
     secret: bytes = field(repr=False)
@@ -43,21 +43,21 @@ class PlantingKey:
     cells: tuple[PlantedCell, ...] = field(repr=False)
 
     def drawn(self, cell: PlantedCell) -> str:
-        """Return the text that was drawn for a cell: each of its alternatives has the same probability."""
+        """Return the text that was drawn for a cell. All alternatives have the same probability."""
         return cell.alternatives[drawn_place(self.secret, self.table, cell.column, cell.row, len(cell.alternatives))]
 
 
 def drawn_place(secret: bytes, table: str, column: str, row: int, among: int) -> int:
-    """Return which of `among` alternatives a cell gets."""
+    """Return the index of the alternative that a cell gets, among `among` alternatives."""
     return keyed_number(secret, ("digits", table, column, row), among)
 
 
 def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int:
-    """Return a whole number from 0 to `below` - 1, all equally probable, by HMAC-SHA-256 of the parts.
+    """Return a whole number from 0 to `below` - 1, all equally probable, by HMAC-SHA-256 of `parts`.
 
-    A word of 64 bits beyond the last whole multiple of `below` is dropped and the next one taken.
+    Rejection sampling keeps the numbers equally probable: a 64-bit word above the last multiple of `below` is dropped.
     """
-    word_bits = 64  # bits from which a draw takes one number
+    word_bits = 64  # bits from which one number is drawn
     usable = 2**word_bits - 2**word_bits % below
     for tries in count():
         message = json.dumps([*parts, tries], ensure_ascii=True, separators=(",", ":")).encode()

@@ -12,31 +12,31 @@ Candidate = TypeVar("Candidate")
 
 
 def by_content(table: Table) -> tuple[int, ...]:
-    """Return the places of the rows, sorted by the rows' contents."""
+    """Return the places of all rows, sorted by row content."""
     return _content(table)[0]
 
 
 def identity(table: Table) -> str:
-    """Return a digest of the table's title and content, whatever the order of its rows and columns."""
+    """Return a digest of the table's title and content. The order of rows and columns does not change it."""
     return _content(table)[1]
 
 
 def seeded(table: Table, *parts: object) -> Random:
-    """Return a generator for this table: equal for equal parts, whatever the order of its rows and columns."""
+    """Return a random generator for this table and these parts. The order of rows and columns does not change it."""
     return Random(" ".join(map(str, (*parts, identity(table)))))
 
 
 def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
-    """Return at most `most` of the candidates, equal for every seed: rows that share one fit of the baseline."""
+    """Return at most `most` candidates, equal for every seed, so that one fit of the baseline serves all seeds."""
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
 
 
 def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
-    """Return all candidates in random order: first `first` of them, as `rng` samples them, and then the others.
+    """Return all candidates in random order: first `first` of them, as `rng` samples them, then the remaining ones.
 
-    The others take nothing from `rng`, so that its next draws do not depend on how many of them are wanted.
+    A copy of `rng` shuffles the remaining ones, so their number does not change the next draws of `rng`.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
     chosen = set(places)
@@ -46,14 +46,14 @@ def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) ->
 
 
 def copied(rng: Random) -> Random:
-    """Return a generator that will draw what `rng` will draw next."""
+    """Return a generator with the same state: it makes the same draws as `rng` will."""
     found = Random()
     found.setstate(rng.getstate())
     return found
 
 
 def _content(table: Table) -> tuple[tuple[int, ...], str]:
-    """Return the places of the rows in the order of their contents, and the digest of the whole content."""
+    """Return the row places sorted by content, and a digest of the table."""
     return cached_fact(table, "content", lambda: _sorted_and_digested(table))
 
 
@@ -61,7 +61,7 @@ def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
     columns = map(table.column, sorted(table.columns))
     filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
     rows = list(zip(*filled, strict=True))
-    lines = list(map("\0".join, rows))  # sorted in the order of the rows, and much faster, unless a cell has this sign
+    lines = list(map("\0".join, rows))  # sorts like the rows, and much faster, if no cell has this character
     keys = rows if sum(line.count("\0") for line in lines) > len(rows) * (len(filled) - 1) else lines
     order = tuple(sorted(range(len(rows)), key=keys.__getitem__))
     text = "".join(["\x1f".join((*rows[row], "\n")) for row in order])

@@ -1,4 +1,4 @@
-"""The tables that scikit-learn ships as files, read without importing scikit-learn, which takes a second."""
+"""The tables that scikit-learn ships as files, read without its import, which takes a second."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -32,10 +32,10 @@ FILES: Mapping[str, tuple[str, Sequence[str]]] = {
 
 @cache
 def shipped_table(loader: str) -> Lines | None:
-    """Return the column names and the rows of a table, as scikit-learn's frame writes them, the target last.
+    """Return column names and rows of a table as scikit-learn's frame writes them, with the target last.
 
-    None for a function that reads no file. If the installed scikit-learn has another file, scikit-learn itself loads
-    it.
+    Return None if `loader` reads no file. If the installed scikit-learn ships a different file, scikit-learn itself
+    loads it.
     """
     return None if loader not in FILES else _read(*FILES[loader]) or _loaded(loader)
 

@@ -1,7 +1,7 @@
 """Columns whose last digits can be drawn again: the form of their numbers, and the texts that a cell could have.
 
-A column's own cells show how many decimals they have, which step lies between them, and between which numbers they lie.
-No digit can be replaced in a column that names something, counts a few things or orders the rows.
+A column's cells show the number of decimals, the step between numbers, and the range. A column cannot be used if its
+numbers name something, are small counts, or order the rows.
 """
 
 import math
@@ -36,7 +36,7 @@ NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "
 
 @dataclass(frozen=True)
 class WrittenNumber:
-    """A number as a cell writes it: `units` of its last decimal, signed; `whole` are its digits before the point."""
+    """A number as a cell writes it: `whole` digits before the point, `units` of the last decimal with its sign."""
 
     sign: str
     whole: str
@@ -45,7 +45,7 @@ class WrittenNumber:
 
     @classmethod
     def parse(cls, cell: str | None) -> "WrittenNumber | None":
-        """Return the number of a cell; None for anything but plain digits that programs read without rounding."""
+        """Return the number in a cell; None unless the cell has plain digits that programs read without rounding."""
         match = NUMBER.fullmatch((cell or "").strip())
         if match is None or not (match[2] or match[3]):
             return None
@@ -55,7 +55,7 @@ class WrittenNumber:
         return cls(match[1], match[2], len(match[3] or ""), int(f"{match[1]}{digits}"))
 
     def text(self, units: int) -> str | None:
-        """Return another number written in as many signs; None if it is longer, or has the other sign."""
+        """Return `units` written in as many characters; None if that is impossible, or if the sign differs."""
         digits = str(abs(units)).zfill(len(self.whole) + self.decimals)
         whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
         padded = len(self.whole) > 1 and whole[:1] == "0" and self.whole[:1] != "0"
@@ -66,22 +66,22 @@ class WrittenNumber:
 
 @dataclass(frozen=True)
 class SpareDigits:
-    """A column that can be planted: its `step` in units of its last decimal, and the most `steps` of a change."""
+    """A column that can be planted. `step` is in units of the last decimal; a cell changes by at most `steps` steps."""
 
     column: str
     decimals: int
     step: int
     steps: int
-    numbers: Mapping[int, WrittenNumber]  # by the row, of the cells that have all the decimals
+    numbers: Mapping[int, WrittenNumber]  # by row, for cells with all decimals
     cells: Sequence[str | None]
 
     @property
     def tolerance(self) -> str:
-        """The largest change of a cell, in the column's own unit."""
+        """The largest change of a cell, in the column's unit."""
         return f"{Decimal(self.steps * self.step).scaleb(-self.decimals):f}"
 
     def alternatives(self, row: int) -> tuple[str, ...]:
-        """Return all texts that a cell may get, its own included, in order; empty if there is no other."""
+        """Return all texts that a cell may get, in order, with its present text; empty if there is no other text."""
         number, cell = self.numbers.get(row), self.cells[row]
         if number is None or cell is None or number.units % self.step or not self._allowed(number.units):
             return ()
@@ -104,12 +104,12 @@ class SpareDigits:
 
     @cached_property
     def _ends_in_zero(self) -> bool:
-        """True if the file writes a last zero: 12.50, rather than 12.5."""
+        """True if the file writes final zeros: 12.50, not 12.5."""
         return not self.decimals or any(units % 10 == 0 for units in self._counts)
 
     @cached_property
     def _spikes(self) -> frozenset[int]:
-        """Numbers that are so much more frequent than those around them that they stand for something, as 999 may."""
+        """Numbers far more frequent than the numbers around them. Such a number is probably a code, as 999 may be."""
         found = set()
         for units, times in self._counts.items():
             around = [units + self.step * by for by in range(-MOST_DEFAULT_STEPS, MOST_DEFAULT_STEPS + 1) if by]
@@ -121,9 +121,9 @@ class SpareDigits:
 def spare_digits(table: Table, column: str, share: float, amount: Decimal | None = None) -> SpareDigits:
     """Return the digits of a column that may be drawn again.
 
-    A cell is changed by five steps at most, and by no more than the `share` of the column's standard deviation; or by
-    the `amount`, in the column's own unit, where the user names one. Raises `Skip` with the reason why the column has
-    no such digits.
+    A cell changes by at most five steps, and by at most `share` of the column's standard deviation. If the user names
+    an `amount`, in the column's unit, that limit applies instead. Raises `Skip` with the reason if the column has no
+    such digits.
     """
     cells = table.column(column)
     if not table.is_numeric(column):
@@ -139,7 +139,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
     _check_naming(table, column, numbers)
     found = [float(number.units) for number in numbers.values()]
     step = _step(numbers)
-    first = {row_cells: row for row, row_cells in reversed(list(enumerate(table.rows)))}  # of equal rows
+    first = {row_cells: row for row, row_cells in reversed(list(enumerate(table.rows)))}  # the first of equal rows
     _check_grid([numbers[row] for row in first.values() if row in numbers], step)
     spread = pstdev(found)
     wanted = min(MOST_DEFAULT_STEPS, math.floor(share * spread / step))
@@ -153,21 +153,21 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 
 
 def _decimals(written: Mapping[int, WrittenNumber]) -> int:
-    """Return the decimals of the last place: the most that a fifth of the numbers have."""
+    """Return the number of decimals of the last digit: the largest number that a fifth of the cells have."""
     counts = Counter(number.decimals for number in written.values())
     least = LEAST_SHARE_OF_DECIMALS * len(written)
     return max((places for places, times in counts.items() if times >= least), default=0)
 
 
 def _step(numbers: Mapping[int, WrittenNumber]) -> int:
-    """Return the largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
+    """Return the largest of 1, 2, 5, 10, 20, 25, … units such that nearly all numbers are multiples of it."""
     units = [number.units for number in numbers.values() if number.units]
     sizes = [base * int(f"1{'0' * zeros}") for zeros in range(MOST_EXACT_DIGITS) for base in (1, 2, 5, 25)]
     return max(size for size in sizes if sum(one % size == 0 for one in units) >= LEAST_SHARE_ON_STEPS * len(units))
 
 
 def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber]) -> None:
-    """Check that a column neither names things nor orders the rows. Raises `Skip` if it does."""
+    """Raise `Skip` if a column names things or orders the rows."""
     units = [number.units for _, number in sorted(numbers.items())]
     pairs = list(pairwise(units))
     if all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs):
@@ -185,7 +185,7 @@ def _check_naming(table: Table, column: str, numbers: Mapping[int, WrittenNumber
 
 
 def _check_grid(numbers: Sequence[WrittenNumber], step: int) -> None:
-    """Check that numbers a step from repeated ones occur, which is not so for codes. Raises `Skip` if they do not."""
+    """Raise `Skip` if hardly any number is one step from a repeated number: such numbers are probably codes."""
     counts = Counter(number.units for number in numbers)
     known = sorted(counts)
 

@@ -1,9 +1,9 @@
 """Splits of a table by the dates of its rows: the rows before a month and the rows after it.
 
-A card whose rows describe events over time names the column of their dates. `before-2023-10` and `after-2023-10` are
-splits of its table: rows that a model whose training data end in that month may have read, and rows that it cannot have
-read. Rows of the month itself are on neither side. A table whose rows have no dates is on one side as a whole, if its
-card gives the dates when it came out and was completed.
+If a card's rows describe events over time, the card names the column of their dates. `before-2023-10` and
+`after-2023-10` are splits of its table. A model with training data up to that month may have read the first split, and
+cannot have read the second. Rows of the month itself are in neither split. A table without row dates is in one split as
+a whole, if its card states when the data were released and completed.
 """
 
 import re
@@ -35,7 +35,7 @@ def month_of(split: str) -> tuple[str, str] | None:
 
 
 def part_of(table: Table, split: str) -> Table:
-    """Return the rows of a split by dates. Raises `UsageError` for another split, and a table without dated rows."""
+    """Return the rows of a split by dates. Raises `UsageError` for any other split, and for a table without dates."""
     side_month = month_of(split)
     if side_month is None:
         raise UsageError(
@@ -49,8 +49,8 @@ def part_of(table: Table, split: str) -> Table:
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
     """Return the rows before a month (YYYY-MM) and after it, each as a table, and the number of rows of that month.
 
-    Both tables have all columns, and the rows in the order of the table. Raises `UsageError` where neither the dates of
-    the rows nor those of the card show on which side the whole table is.
+    Both tables have all columns and keep the order of the rows. Raises `UsageError` if neither the rows' dates nor the
+    card's dates show on which side of the month the table is.
     """
     if not table.dated_by and (whole := _side_of(table, month)):
         parts = {side: replace(table, rows=(), split=f"{side}-{month}") for side in (BEFORE, AFTER)}
@@ -65,7 +65,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
 
 
 def _side_of(table: Table, month: str) -> str:
-    """Return the side of a whole table by when it came out and was completed; "" where both sides are possible."""
+    """Return the side of a whole table, by its dates of release and completion; "" if both sides are possible."""
     first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
     if first and first > month[: len(first)]:
         return AFTER
@@ -73,7 +73,7 @@ def _side_of(table: Table, month: str) -> str:
 
 
 def months_of(table: Table) -> list[str]:
-    """Return the month of each row, as YYYY-MM. Raises `UsageError` if the table has no dates, or a row has none."""
+    """Return the month of each row, as YYYY-MM. Raises `UsageError` if any row has no date."""
     if not table.dated_by:
         span = " to ".join(filter(None, (table.released, table.completed)))
         stated = f", and the table is of {span}" if span else ""

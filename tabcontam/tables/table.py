@@ -54,21 +54,24 @@ CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
 class Table:
     """One edition of a dataset, or a user's file.
 
-    `name` is the short name (`adult`, or the FILE's name); `title` goes into prompts; `names` holds every name that
-    recognition accepts (title, aliases; long ones first), `not_names` names that do not count (Wine Quality for Wine).
-    `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
-    `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
-    card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`known_rows.py`), `drawn_cells` the cells whose digits its owner drew, if the key is given (`planted_tables.py`),
-    `withheld` rows of its source that were never published (`withheld_rows.py`), `fresh` rows like its own that no
-    model can have read (`fresh_table_rows.py`). `split` names the part of the dataset that these rows are (`train`), if
-    it has parts, and `elsewhere` is how many of them stand in another part, too (None if one cannot be read); `text`
-    names the columns that are texts to read, if any are. `header` is whether the file's first line names its columns;
-    if it does not, they are named by a card, or counted. `reading` is the user's option for reading its text, `read` a
-    line on how a FILE was read. `dated_by` is the column of its rows' dates, in the format `dated_as` or given for its
-    values in `dates`, if they have any; `released` and `completed` are the card's dates of the whole table. `whole`
-    holds the facts about all rows of a large file, of which `rows` are a sample; None where `rows` are all. `facts` is
-    the cache of `cached_fact`.
+    `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A model that names the table
+    may use any of `names` (title and aliases, long ones first), but none of `not_names` (Wine Quality for Wine).
+    `missing` are the marks of missing values besides None. `order` is "kept", or a phrase such as "sorted by class".
+    `hints` are a card's hints to tests: from test id to feature names. `private` rows belong to a FILE, or to a user's
+    own card that does not state that they are public. `header` is whether the file's first line names its columns; if
+    not, a card names them, or they get numbers. `reading` are the user's options for reading the text. `read` describes
+    how a FILE was read. `text` names the columns of running text, if the table has any.
+
+    `split` names the part of the dataset that these rows are (`train`), "" if it has no parts. `elsewhere` is the
+    number of rows that are in another split, too (None if a split cannot be read). `dated_by` is the column of the
+    rows' dates; its cells have the format `dated_as`, or are keys of `dates`. `released` and `completed` are the card's
+    dates for the data.
+
+    `known` has the rows of each known file, in the order of `columns` (`known_rows.py`). `drawn_cells` are the cells
+    with digits drawn by the owner, if the key is given (`planted_tables.py`). `withheld` are rows of the source that
+    were never published (`withheld_rows.py`). `fresh` are similar rows that no model can have read
+    (`fresh_table_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
+    `facts` is the cache of `cached_fact`.
     """
 
     name: str
@@ -105,15 +108,15 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: "Frame", *, name: str, target: str | None = None) -> "Table":
-        """Return a pandas or polars DataFrame as a table of its own, which counts as a FILE; prompts show `name`.
+        """Return a pandas or polars DataFrame as a table, which counts as a FILE; prompts show `name`.
 
-        The cells are the texts that the frame's own `to_csv` (polars: `write_csv`) writes, without the index. The table
-        lacks whatever the frame lost: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, where a cell of it
-        is missing, 3.0 for `3`; read the file with `dtype=str`, or name the file itself. None, NaN, NaT and an empty
-        text are missing. The SHA-256 is that of the CSV text in UTF-8, its lines ended by a line feed.
+        The cells are the texts that the frame's `to_csv` (polars: `write_csv`) writes, without the index. Digits that
+        the frame lost are missing here, too: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, if it has a
+        missing cell, 3.0 for `3`. To keep them, read the file with `dtype=str`, or name the file itself. None, NaN, NaT
+        and an empty text are missing. The SHA-256 is that of the CSV text in UTF-8 with line feeds.
 
-        Raises `UsageError` for a value that is no DataFrame, fewer than two rows or columns, names of columns that are
-        not unique texts or numbers, an empty name, and a target that is no column.
+        Raises `UsageError` for a value that is no DataFrame, for fewer than two rows or columns, for column names that
+        are not unique texts or numbers, for an empty name, and for a target that is no column.
         """
         from tabcontam.tables.frames import read_frame
 
@@ -128,12 +131,12 @@ class Table:
 
     @property
     def rows_in_file(self) -> int:
-        """The number of rows of the file; `rows` are a sample of a large one."""
+        """The number of rows of the file; larger than the number of `rows` if these are a sample."""
         return len(self.rows) if self.whole is None else self.whole.rows
 
     @property
     def sampled(self) -> str:
-        """The number of rows of a large file that are sampled, in a sentence; empty where all are."""
+        """A sentence on the number of sampled rows of a large file; "" if `rows` are all rows."""
         if self.whole is None:
             return ""
         return (
@@ -143,24 +146,24 @@ class Table:
 
     @property
     def places(self) -> Sequence[int]:
-        """The place of each row among the rows of the file, from 0."""
+        """The place of each of the `rows` in the file, from 0."""
         return range(len(self.rows)) if self.whole is None else self.whole.places
 
     @cached_property
     def rows_before(self) -> Sequence[int]:
-        """For each row, how many of the file's rows directly before it are among the rows, too."""
+        """For each row, the number of stored rows directly before it in the file, without a gap."""
         return range(len(self.rows)) if self.whole is None else self.whole.before()
 
     @cached_property
     def all_stored(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows, and after them all other stored rows of a large file, for comparison or for learning.
+        """The rows, then the other stored rows of a large file, which are only compared or learned from.
 
-        A search for rows that are like a given one has to include these as well.
+        A search for rows similar to a given row has to include them.
         """
         return self.rows if self.whole is None else (*self.rows, *self.whole.resembling, *self.whole.key_rows)
 
     def check_whole(self, option: str) -> None:
-        """Check that all rows are held, as `option` needs, not a sample of a large file. Raises `UsageError` if not."""
+        """Check that `rows` are all rows of the file, as `option` needs. Raises `UsageError` if they are a sample."""
         if self.whole is not None:
             raise UsageError(
                 f"{option_name(option)}: {self.name} has {self.whole.rows:,} rows, of which a sample is read, and this "
@@ -169,7 +172,7 @@ class Table:
 
     @property
     def named(self) -> str:
-        """The name, and the split, if the table is one: `adult#test`."""
+        """The name, with the split if there is one: `adult#test`."""
         return f"{self.name}#{self.split}" if self.split else self.name
 
     @property
@@ -190,7 +193,7 @@ class Table:
         return cell is None or cell in self.missing
 
     def distinct(self, column: str) -> tuple[str, ...]:
-        """Return the values of a column except missing ones, the most frequent first, then as they first appear."""
+        """Return the values of a column except missing ones, most frequent first, then by first appearance."""
 
         def values() -> tuple[str, ...]:
             if self.whole is not None and column in self.whole.distinct:
@@ -201,21 +204,21 @@ class Table:
         return cached_fact(self, ("distinct", column), values)
 
     def is_numeric(self, column: str) -> bool:
-        """Return whether every cell of a column that is not missing is a finite number, and there is one."""
+        """Return whether a column has a value, and all of its values are finite numbers."""
         if self.whole is not None:
             return column in self.whole.numeric
         values = self.distinct(column)
         return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
 
     def is_categorical(self, column: str) -> bool:
-        """Return whether a column has few enough values to choose from: no numbers, or the target."""
+        """Return whether a column has few distinct values, and is no column of numbers or is the target."""
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
     def names_of_codes(self, column: str) -> Mapping[str, str]:
-        """Return the names of a target's codes, by the card's question (`setosa` for 0); empty where it has none.
+        """Return the names of a target's codes, by the card's question (`setosa` for 0); empty without such names.
 
-        Yes and No, and names that are codes again, say nothing about a value.
+        Yes, No and names that are codes themselves do not count: they do not explain a value.
         """
         question = self.question
         if column != self.target or question is None or question.threshold is not None or not question.fair:
@@ -226,21 +229,20 @@ class Table:
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Cell, ...]]:
-        """The rows, each once; for a large file also the rows stored for comparison."""
+        """The set of all rows, with the other stored rows of a large file."""
         return frozenset(self.all_stored)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
-        """Return whether these are the cells of a row, of a large file also of one that is not stored.
+        """Return whether `cells` is a row of the table; if the table is a sample, a row of its file.
 
-        A row of the file is always recognised as one. Of rows that are not in a large file about 2 in 100 are taken for
-        rows of it, too.
+        A row of the file is always recognised. For a large file, about 2 in 100 tests of other cells return True, too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
     def may_hold(self, cells: Sequence[Cell], *, answered: bool = True) -> bool:
-        """Return whether a large file has a row of these cells, or seems to; with any target, if not `answered`.
+        """Return whether a large file seems to have a row of these cells; unless `answered`, its target may differ.
 
-        Always false for a table whose rows are all held, or are changed.
+        Return False if the table has all rows of its file, or if its rows were changed.
         """
         if self.whole is None or not self.whole.bloom:
             return False
@@ -255,7 +257,7 @@ class Table:
 
     @cached_property
     def enumerates_domain(self) -> bool:
-        """True if all combinations of the values of several features occur; those of one feature always do."""
+        """True if all combinations of the values of two or more features occur."""
         if self.whole is not None:
             return self.whole.enumerates_domain
         features = [self.column(column) for column in self.columns if column != self.target]
@@ -263,7 +265,7 @@ class Table:
         for cells in features:
             size = len(set(cells))
             varied, combinations = varied + (size > 1), combinations * size
-            if combinations > len(self.rows):  # so many cannot all occur
+            if combinations > len(self.rows):  # more combinations than rows
                 return False
         return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 
@@ -271,15 +273,16 @@ class Table:
 def load_table(
     spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT, whole: bool = False
 ) -> Table:
-    """Return the table of a spec: `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a
-    FILE's path, with one of several tables in it after a `#`, and the split of a dataset that its rows are after
-    another (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, also with
-    parts after a `#`, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`.
+    """Return the table that a spec names.
 
-    `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Of one with more than 60,000 rows
-    a sample is held, with exact facts about the whole (`tables/large/`), unless it is to be read `whole`. Raises
-    `UsageError` for an unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for
-    a card that cannot be read or does not fit its file, for a file without a table, and for one that cannot be fetched.
+    A spec names a card (`NAME`, `NAME@EDITION`, `NAME#SPLIT`), a user's own card (`CARD.toml`, `CARD.toml@EDITION`), a
+    source (an address, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`), or a FILE by its path. After a `#`
+    a FILE or an address may name a table in it or a split, or both (`my.csv#test`, `my.db#table#test`).
+
+    `target`, `name` and `form` (how a text is read) apply only to a FILE or a source. If it has more than 60,000 rows,
+    the table is a sample with exact facts about all rows (`tables/large/`), unless `whole`. Raises `UsageError` for an
+    unknown dataset, edition or target; for a card that cannot be read or does not fit its file; and for a file that is
+    missing, has the wrong hash, cannot be fetched or has no table.
     """
     check_part_named(spec)
     if is_source(spec):
@@ -311,14 +314,14 @@ def load_table(
 
 
 def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
-    """Return the first option for a FILE that was given."""
+    """Return the name of the first given option that applies only to a FILE; None if none is given."""
     if target is not None or name is not None:
         return option_name("target" if target is not None else "name")
     return next(iter(form.given.values()), None)
 
 
 def _is_known(spec: str) -> bool:
-    """Return whether a spec is a card, with an edition or without, a source or a file."""
+    """Return whether a spec names a card (with or without an edition), a source or an existing file."""
     there, card_name = is_source(spec) or named_file(spec) is not None, split_edition(split_named(spec)[0])[0]
     return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
@@ -364,7 +367,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
 
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and rows as the card states; the hash has proved the bytes, so that nothing is checked."""
+    """Return columns and rows as the card states. Nothing is checked, since the SHA-256 proves the bytes."""
     if edition.form == JSONL:
         columns, rows = read_json(File(content, edition.file))
         kept = [index for index, column in enumerate(columns) if edition.has(column)]
@@ -386,7 +389,7 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
 
 
 def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
-    """Check a user's own card against its file. Raises ValueError, which names the field, where they differ."""
+    """Check that a user's own card fits its file. Raises ValueError, which names the wrong field, if not."""
     if len(columns) < 2 or len(set(columns)) < len(columns) or not all(columns):
         raise ValueError(f"columns are {', '.join(map(repr, columns))}; two or more are needed, each with its own name")
     if len(rows) != edition.rows:
@@ -444,16 +447,16 @@ def _source_table(spec: str, target: str | None, name: str | None, form: TextFor
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:
-    """Return whether neither a column's name nor its values explain the classes: `target` with 0 and 1, or class_0.
+    """Return whether neither the column name nor the values explain the classes: `target` with 0 and 1, or class_0.
 
-    Where the name does, as in `Survived` with 0 and 1, or the values do, a reader can know what is asked.
+    `Survived` with 0 and 1 is explained by its name, so a reader knows what is asked.
     """
     words = re.findall(r"[^\W\d_]+", target.casefold())
     return bool(words) and set(words) <= NAMELESS and all(CODE.fullmatch(answer.strip()) for answer in answers)
 
 
 def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> TableExcerpt:
-    """Return the held part of a FILE or a frame: a sample of many rows, unless all are wanted. Raises `UsageError`."""
+    """Return the stored part of a FILE or frame: if `sampled`, a sample of many rows. Raises `UsageError`."""
     columns, rows = contents
     if len(columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
@@ -471,7 +474,7 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
 
 
 def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: str | None) -> Table:
-    """Return the table without a card of which `read` was read. Raises `UsageError` for one of a single column."""
+    """Return the table of an excerpt, without a card. Raises `UsageError` if it has only one column."""
     if len(read.columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
     question = None

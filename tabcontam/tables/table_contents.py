@@ -1,4 +1,4 @@
-"""Cells of a table: the source's own strings, or None; the names of columns, and the marks of missing values."""
+"""Cells of a table (the source's own strings, or None), the names of its columns, and the marks of missing values."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ class ReadDescription:
     renamed: tuple[str, ...] = ()
 
     def line(self, rows: int, columns: int) -> str:
-        """Return the line of a plan and a report for a table of this size; empty where nothing is known."""
+        """Return a line for plans and reports on a table of this size; "" if nothing is known."""
         listed = 4  # renamed columns that a line lists
         if not self.kind:
             return ""
@@ -33,19 +33,19 @@ UNKNOWN = ReadDescription()
 
 
 class Contents(tuple[tuple[str, ...], Rows]):
-    """The names of the columns and the rows below them; `how` describes the way they were read."""
+    """The names of the columns, and the rows; `how` describes how they were read."""
 
     how: ReadDescription
 
     def __new__(cls, columns: tuple[str, ...], rows: Rows, how: ReadDescription = UNKNOWN) -> "Contents":
-        """Return the contents for columns that have their names."""
+        """Return the contents for columns that already have their names."""
         made = super().__new__(cls, (columns, rows))
         made.how = how
         return made
 
 
 def contents(header: Sequence[str], rows: Rows, kind: str) -> Contents:
-    """Return the contents below a header, with a distinct name for each column; `kind` is what they were read as."""
+    """Return the contents, with a distinct name for each column of the header; `kind` is the kind of file."""
     names = column_names(header)
     pairs = zip(map(str.strip, header), names, strict=True)
     renamed = [f"{old!r} to {new!r}" if old else f"one without a name to {new!r}" for old, new in pairs if old != new]
@@ -57,7 +57,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def rows_of(records: Iterable[Sequence[str]]) -> Rows:
-    """Return rows of these fields; an empty field is a missing cell. Equal cells are one object, to compare fast."""
+    """Return the records as rows. An empty field is None. Equal cells are one object, for fast comparison."""
     cells: dict[str, str | None] = {"": None}
     return tuple(tuple(map(cells.setdefault, record, record)) for record in records)
 
@@ -79,7 +79,7 @@ def column_names(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
-    """Return the marks of a missing value that occur: the words of `MARKS`, blank cells, and a dash among numbers."""
+    """Return the marks of missing values that occur: words of `MARKS`, blank cells, and a dash among numbers."""
     marks: set[str] = set()
     for cells in columns:
         values = {cell for cell in cells if cell is not None}
@@ -90,7 +90,7 @@ def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a finite number as files write one."""
+    """Return whether a cell is a finite number in a notation that files use."""
     try:
         return math.isfinite(float(cell)) and "_" not in cell  # Python reads 1_000, a table does not
     except ValueError:
@@ -98,5 +98,5 @@ def is_number(cell: str) -> bool:
 
 
 def shortest(value: float) -> str:
-    """Return a number in the fewest digits that distinguish it, a whole one without a point: 3, 0.1, 1e-07."""
+    """Return a number in the fewest digits that identify it, a whole number without a point: 3, 0.1, 1e-07."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -1,4 +1,4 @@
-"""Planting of a table: choose cells, draw their last digits from a secret, and write the file, otherwise unchanged."""
+"""Planting of a table: some cells get last digits that are drawn from a secret; all other bytes stay unchanged."""
 
 import hashlib
 import math
@@ -39,7 +39,7 @@ Tied = Callable[[Table, str, Mapping[int, str]], str | None]
 
 @dataclass(frozen=True)
 class PlantingChoices:
-    """The user's choices. `share` and `amounts` (by the column) limit the change of a cell."""
+    """The user's choices. The change of a cell is limited by `share` and, for single columns, by `amounts`."""
 
     columns: tuple[str, ...] = ()
     cells: int | None = None
@@ -50,11 +50,11 @@ class PlantingChoices:
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """The effect of planting on a column: all its numbers before and after."""
+    """The effect of planting on one column: all its numbers before and after."""
 
     column: str
     cells: int
-    alternatives: tuple[int, int]  # of a cell, the fewest and the most
+    alternatives: tuple[int, int]  # the smallest and the largest number of a cell's alternatives
     before: tuple[float, ...]
     after: tuple[float, ...]
 
@@ -76,7 +76,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class Planting:
-    """A planted file, its key, and the report on both; `left_out` are the other columns, each with the reason."""
+    """A planted file, its key and a report on both; `left_out` maps each unplanted column to the reason."""
 
     content: bytes = field(repr=False)
     key: PlantingKey = field(repr=False)
@@ -85,7 +85,7 @@ class Planting:
 
     @property
     def surest(self) -> float:
-        """The base-2 logarithm of 1 divided by the p-value of a model that has every planted cell right."""
+        """The largest evidence that the key can give: -log2 of the p-value if a model has every planted cell right."""
         return sum(math.log2(len(cell.alternatives)) for cell in self.key.cells)
 
 
@@ -97,11 +97,11 @@ def plant(
     on_progress: OnProgress = lambda done, total: None,
     secret: bytes | None = None,
 ) -> Planting:
-    """Draw the last digits of some cells of a delimited text file, at most one cell a row.
+    """Return a copy of a delimited text file with the last digits of some cells drawn, its key, and a report.
 
-    The `secret`, random unless it is given, determines the cells and their digits. `published` is the name of the file
-    that will hold the result; `tell` is called with the number of columns done. Raises `UsageError`, in one line, for a
-    file or a column that cannot be planted.
+    At most one cell in a row is changed. The `secret` determines the cells and their digits; it is random if None.
+    `published` is the name of the new file. `on_progress` is called with the number of finished columns. Raises
+    `UsageError`, in one line, for a file or a column that cannot be planted.
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)
@@ -118,9 +118,9 @@ def plant(
 
 
 def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
-    """Write the key, then the planted file, each whole or not at all; the key is removed if the file cannot be written.
+    """Write the key, then the planted file, each completely or not at all. If the file fails, the key is removed.
 
-    Raises `UsageError` if one of them exists already, or cannot be written.
+    Raises `UsageError` if one of the files exists already, or cannot be written.
     """
     if out.exists():
         raise UsageError(f"{out} exists already; name another file, so that no table is lost")
@@ -156,7 +156,7 @@ def _opened(file: str, form: TextFormat) -> tuple[CellLayout, Table]:
 def _columns(
     table: Table, wanted: PlantingChoices, tied: Tied, on_progress: OnProgress
 ) -> tuple[dict[str, SpareDigits], dict[str, str]]:
-    """Return the columns that can be planted, and those that cannot, with the reason."""
+    """Return the columns that can be planted, and each other column with the reason why it cannot be."""
     for name in (*wanted.columns, *wanted.amounts):
         if name not in table.columns:
             raise unknown(f"column of {table.name}", name, table.columns)
@@ -181,7 +181,7 @@ def _columns(
 
 
 def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
-    """Return the column that reveals a changed cell, searched for with cells changed as planting would change them."""
+    """Return the column that reveals changed cells, searched for with cells changed as planting changes them."""
     rng = Random(0)
     altered = {}
     for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], MOST_ROWS_FOR_LAWS):
@@ -190,7 +190,7 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
 
 
 def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
-    """Return the cells that may be planted, by their row: only unique rows, so that no copy gives them away."""
+    """Return the cells that may be planted, by row. Only unique rows have any, since a copy would reveal the change."""
     times = Counter(table.rows)
     found: dict[int, list[PlantedCell]] = {}
     for row in (row for row, cells in enumerate(table.rows) if times[cells] == 1):
@@ -204,7 +204,7 @@ def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]
 def _chosen(
     eligible: Mapping[int, Sequence[PlantedCell]], secret: bytes, published: str, cells: int | None, name: str
 ) -> list[PlantedCell]:
-    """Return one cell for each of the chosen rows, both drawn from the secret, in the order of the rows."""
+    """Return one cell for each chosen row, in row order. The secret determines the rows and the cells."""
     order_bits = 60  # bits by which rows are put in order
     if cells is not None and cells > len(eligible):
         raise UsageError(f"{len(eligible)} rows of {name} have a cell to plant, fewer than {cells}; lower --cells")

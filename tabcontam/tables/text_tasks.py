@@ -1,6 +1,6 @@
-"""Tables whose rows are texts: the columns that are read, and the use of a row's text.
+"""Tables with texts: the columns with the text of a row, and the use of the text, which instructions name.
 
-The four forms are those in which Golchin and Surdeanu 2024, appendix A, word their instructions.
+Golchin and Surdeanu 2024, appendix A, word their instructions in the four forms of `TextForm`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from tabcontam.tables.toml_files import check_fields
 
 
 class TextForm(StrEnum):
-    """The use of the rows of a dataset of texts, which decides the wording of an instruction."""
+    """The role of the texts in a dataset; it decides the wording of an instruction."""
 
     CLASSIFICATION = "classification"  # one text with a label
     PAIR = "pair"  # two sentences with a label: does the second follow from the first?
@@ -32,9 +32,9 @@ class TextForm(StrEnum):
 class TextTask:
     """The columns of a dataset of texts.
 
-    `texts` are the columns that together are one text, in reading order (title and description of a piece of news). In
-    a pair the first is shown whole and the second is completed; in a summary the completed text alone is named. `label`
-    is the column of the label, if there is one, and `names` has the names of its values (World for 1).
+    `texts` are the columns that form one text, in reading order (title and description of a news item). In a pair the
+    first sentence is shown and the second is completed. In a summary only the completed column is named. `label` is the
+    column of the label, if there is one; `names` maps its values to names (1 to World).
     """
 
     form: TextForm
@@ -44,7 +44,7 @@ class TextTask:
 
 
 def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
-    """Return the text task of a card; None if it has none. Raises ValueError, which names `where` and the key."""
+    """Return the text task of a card, None without one. Raises ValueError, which names `where` and the key."""
     if not raw:
         return None
     form, names = raw.pop("form", None), raw.pop("names", {})
@@ -58,10 +58,10 @@ def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
 def found_texts(
     columns: Sequence[str], rows: Sequence[Sequence[str | None]], target: str | None = None
 ) -> TextTask | None:
-    """Return the texts of a FILE, if its rows are texts: the columns of long cells of many words that hardly repeat.
+    """Return the text columns of a FILE, with the target as their label; None if its rows are no texts.
 
-    They have to be most of the content of the rows. Several are read one after the other, such as title and
-    description. The target is their label.
+    Text columns have long cells of many words that hardly repeat, and most of the table's content. Several of them form
+    one text in their order, such as title and description.
     """
     if len(columns) > MOST_COLUMNS_WITH_TEXTS or not rows:
         return None

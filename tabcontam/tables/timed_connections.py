@@ -1,4 +1,4 @@
-"""Connections with a time limit, headers included: a timeout bounds a silence, and a server may send byte by byte."""
+"""HTTP connections with a limit on the whole time. A usual timeout only limits the silence between two bytes."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ HEADER_SECONDS = 60.0
 
 @contextmanager
 def limit_time(connection: HTTPConnection, seconds: float) -> Iterator[None]:
-    """Cut a connection off after `seconds`, however often a byte comes. Raises `TimeoutError`."""
+    """Close a connection after `seconds`, even if bytes are still arriving. Raises `TimeoutError`."""
     cut, open_socket = threading.Event(), connection.sock
 
     def end() -> None:
@@ -27,7 +27,7 @@ def limit_time(connection: HTTPConnection, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-    if cut.is_set():  # the part that came until then looks like a whole answer
+    if cut.is_set():  # the received part looks like a complete answer
         raise TimeoutError(f"no whole answer in {seconds:g} s")
 
 
@@ -52,5 +52,5 @@ class _TimedHTTPSHandler(HTTPSHandler):
 
 
 def opener(*handlers: type[BaseHandler]) -> OpenerDirector:
-    """Return urllib's opener with these handlers, whose answers begin in time or raise `TimeoutError`."""
+    """Return urllib's opener with these handlers; if a response does not begin in time, it raises `TimeoutError`."""
     return build_opener(_TimedHTTPHandler, _TimedHTTPSHandler, *handlers)

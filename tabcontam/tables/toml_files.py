@@ -1,4 +1,4 @@
-"""TOML files: the user's own cards, serializers and prompt sets, and the fields of any such file, checked."""
+"""TOML files: the user's own cards, serializers and prompt sets; checks of the fields of any TOML file."""
 
 import os
 import tomllib
@@ -18,7 +18,7 @@ TEXTS = (tuple[str, ...], tuple[str, ...] | None)
 
 
 class TomlKind(NamedTuple):
-    """The title of a kind of file, the option that takes one, and the keys that only files of this kind have."""
+    """A kind of file: its title, the option that names such a file, and the keys that only this kind has."""
 
     title: str
     option: str
@@ -41,10 +41,10 @@ def shipped_files(kind: str) -> list[Path]:
 
 
 def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> dict[str, Item]:
-    """Return by name the things that the shipped files define (`known`), and those that `load` reads from own files.
+    """Return the shipped items (`known`) and the items that `load` reads from the user's own files, by name.
 
-    The user's own files lie in the folders that TABCONTAM_PATH names, or in their subfolders named as the kind. Raises
-    `UsageError` for a folder that does not exist, and for two files that define different things of one name.
+    Own files are in the folders that TABCONTAM_PATH names, or in their subfolders with the name of the kind. Raises
+    `UsageError` for a folder that does not exist, and for two files that define different items with one name.
     """
     found: dict[str, Any] = dict(known)
     for folder in _folders():
@@ -58,7 +58,7 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
 
 
 def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """Return the thing that a user names: by an own file's path, or by a name of `with_own`. Raises `UsageError`."""
+    """Return the item that `spec` names: by a file's path, or by a name in `with_own`. Raises `UsageError`."""
     own = partial(own_or_shipped, kind, known=known, load=load)
     if spec.endswith(SUFFIX) or "/" in spec:
         return own(Path(spec).expanduser())
@@ -69,7 +69,7 @@ def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[
 
 
 def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """Return the thing in a user's own file, or the shipped one, if the file defines the same under its name."""
+    """Return the item in a user's own file, or the equal shipped one. Raises `UsageError` if only names are equal."""
     own: Any = load(path)
     other: Any = known.get(own.name)
     if other is not None and replace(other, about=own.about) != own:
@@ -79,13 +79,13 @@ def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Calla
 
 
 def name_taken(kind: str, path: Path, name: str, holder: str) -> UsageError:
-    """Return the error for a user's own file whose name is that of a thing in the shipped file of `holder`."""
+    """Return the error for an own file with the same name as the item in the shipped file `holder`."""
     where = shipped(kind) / f"{holder}{SUFFIX}"
     return UsageError(f"{KINDS[kind].title} {path} has the name {name!r}, which the shipped {where} has; rename yours")
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
-    """Return the keys of a file of this kind. Raises `UsageError` if it is no TOML, or a file of another kind."""
+    """Return the keys of a file of this kind. Raises `UsageError` if it is not TOML or of another kind."""
     title = KINDS[kind].title
     raw = _parsed(path, title)
     if (found := _kind(raw)) not in (None, kind):
@@ -94,7 +94,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
 
 
 def _folders() -> list[Path]:
-    """Return each folder of the variable once, in its order."""
+    """Return the folders that TABCONTAM_PATH names, in order, each once."""
     named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
     folders = {Path(os.path.expanduser(part)).resolve(): part for part in named}
     for folder, part in folders.items():
@@ -104,7 +104,7 @@ def _folders() -> list[Path]:
 
 
 def _kind(raw: Mapping[str, object]) -> str | None:
-    """Return the kind of a file, by its keys; None for any other file."""
+    """Return the kind of a file, recognised by its keys; None if it is of no known kind."""
     return next((name for name, kind in KINDS.items() if kind.keys & raw.keys()), None)
 
 
@@ -119,10 +119,10 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
 def check_fields(
     kind: type, raw: Mapping[str, Any], where: str, given: Sequence[str] = (), *, blank: bool = False
 ) -> dict[str, Any]:
-    """Return the keys of a file as the fields of the dataclass `kind`, except those `given` by the reader itself.
+    """Return the keys of a file as fields of the dataclass `kind`; the reader itself sets the fields in `given`.
 
-    Raises ValueError, which names `where` and the field, for a key that is unknown, lacking, or of the wrong type. With
-    `blank` a text may be empty.
+    Raises ValueError, which names `where` and the field, for a key that is unknown, missing or of the wrong type. Texts
+    may be empty only if `blank`.
     """
     known = {item.name: item for item in fields(kind) if item.name not in given}
     if wrong := [key for key in raw if key not in known]:
@@ -140,12 +140,12 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
-    """Return a TOML value as the type of its field. TOML writes 8.0 as 8 and has no tuples."""
+    """Return a TOML value converted to its field's type, since TOML writes 8.0 as 8 and has no tuples."""
     if hint in TEXTS:
         return texts(where, value, blank=blank)
     if hint == float | None and type(value) is int:
         value = float(value)
-    # To Python a true is an int and a time is a date; an empty text is no value.
+    # In Python True is an int and a datetime is a date; an empty text is no value.
     subtype = isinstance(value, datetime) or (isinstance(value, bool) and hint is not bool)
     if not isinstance(value, hint) or subtype or (value == "" and not blank):
         raise ValueError(f"{where} cannot be {value!r}")
@@ -153,13 +153,13 @@ def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
 
 
 def plain_name(where: str, name: str) -> None:
-    """Check a name. Raises ValueError for one that a terminal alters, or that only looks like another."""
+    """Check a name. Raises ValueError if a terminal would change it, or if it only looks like another name."""
     if not name.isprintable() or name != name.strip() or not name:
         raise ValueError(f"{where} cannot be {name!r}: write letters that can be seen, with no blank at its ends")
 
 
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. Raises ValueError for anything else."""
+    """Return a list of texts as a tuple; only with `blank` may it or a text be empty. Raises ValueError if not."""
     if isinstance(value, list) and (value or blank) and all(isinstance(one, str) and (one or blank) for one in value):
         return tuple(value)
     raise ValueError(f"{where} is no list of texts")

@@ -1,4 +1,4 @@
-"""Twins: tables of the same schema without a row of the table, for the controls and for decoys."""
+"""Twins: tables with the same columns and none of the table's rows, for controls and decoys."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -25,16 +25,16 @@ Row = tuple[Cell, ...]
 
 
 def twin(table: Table) -> Table:
-    """Return a table of the same schema with columns shuffled within the target's classes, without a row of `table`.
+    """Return a table with the same columns, shuffled within the target's classes, that has no row of `table`.
 
-    Values that occur few times are shuffled once more, over all classes: one that occurs once would reveal the class of
-    its row to a model that has read it, and so be memory of the table. Numbers go to the places of near ones, so that
-    they stay as likely in their class as their neighbours are. Rows that were never published, if given, are shuffled
-    with the others: a model that has read the twin has read as much of these. A row that equals a real one swaps single
-    cells with others of its class, or is dropped. Planted digits, if the owner gives the key, are drawn again first: a
-    model that has read the twin has read none of them. The words of texts to read are shuffled, so that none of the
-    table's texts stands in it. A table has the same twin each time. Raises `Skip` where the table enumerates its domain
-    or keeps less than half of its rows.
+    Values that few rows have are shuffled again over all classes. Otherwise a value that occurs once would show the
+    class of its row to a model that has read the row: that would be memory of the table. Numbers are exchanged with
+    near numbers, and so stay about as likely in their class. Withheld rows, if given, are shuffled together with the
+    published rows: a model that has read the twin has read as much of both. If a shuffled row equals a real row, it
+    exchanges single cells with rows of its class, or is dropped. Planted digits, if the key is given, are first drawn
+    again: the twin has none of the published digits. The words of texts are shuffled: the twin has none of the table's
+    texts. The twin of a table is always the same. Raises `Skip` if the table enumerates its domain, or if less than
+    half of the rows are left.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
@@ -44,7 +44,7 @@ def twin(table: Table) -> Table:
 
 
 def _other_words(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
-    """Yield the rows, with the words of their texts in another order, where columns of the table are texts to read."""
+    """Yield the rows, with the words of texts in another order if the table has columns of texts."""
     texts = {table.columns.index(name) for name in table.text.texts} if table.text else set()
     rng = Random(f"words {table.sha256}")
     for row in rows:
@@ -58,9 +58,9 @@ def _in_disorder(cell: Cell, rng: Random) -> Cell:
 
 
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
-    """Return rows of a twin for decoys, each with the place of its row; equal for any order of rows and columns.
+    """Return twin rows for decoys, each with the place of its original row. Row and column order do not change them.
 
-    Made of at most `MOST_ROWS_FOR_DECOYS` rows; another `salt` makes another twin. Raises `Skip` where the table has no
+    At most `MOST_ROWS_FOR_DECOYS` rows are used. Each `salt` makes another twin. Raises `Skip` if the table has no
     twin.
     """
     return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
@@ -88,7 +88,7 @@ def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
 
 
 def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """Return the mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
+    """Return the mixed rows that the table does not contain. Raises `Skip` if less than half are left."""
     rows = list(mixed)
     kept = [(place, row) for place, row in rows if not table.is_row(row)]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
@@ -97,10 +97,10 @@ def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[in
 
 
 def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = None) -> list[Row]:
-    """Return each row shuffled within its class and, if possible, separated from a real row that it equals.
+    """Return each row shuffled within its class; a result that equals a real row is changed, if possible.
 
-    Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
-    `is_row` decides which rows are real, where the table is a part of another one.
+    Feature values that at most `few` rows have are shuffled over all classes, numbers among near numbers. `is_row`
+    decides which rows are real, if the table is a part of another table.
     """
     rng = Random(table.sha256)
     members = list(grouped(range(len(table.rows)), _classes(table).__getitem__).values())
@@ -112,9 +112,9 @@ def _mixed(table: Table, few: int = 0, is_row: Callable[[Row], bool] | None = No
 
 
 def _classes(table: Table) -> list[Hashable]:
-    """Return each row's class: its target's value, side of the question's threshold or quartile; missing ones are one.
+    """Return each row's class: the target's value, its side of the question's threshold, or its quartile.
 
-    A target of many texts is no class.
+    All missing values are one class. If the target is a column of many texts, all rows are one class.
     """
     if table.target is None:
         return [None] * len(table.rows)
@@ -122,14 +122,14 @@ def _classes(table: Table) -> list[Hashable]:
     threshold = table.question.threshold if table.question else None
     cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
     if not cuts and len(table.distinct(table.target)) > MOST_CLASSES_OF_TWINS:
-        return [None] * len(cells)  # names or dates: within classes of a row or two nothing would be shuffled
+        return [None] * len(cells)  # names or dates: with one or two rows a class, nothing would be shuffled
     if not cuts:
         return list(cells)
     return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]
 
 
 def _quartiles(table: Table, target: str) -> list[float]:
-    """Return the three cuts of a numeric target with many values; none for another."""
+    """Return the three quartile limits of a numeric target with many values; empty for another target."""
     if len(table.distinct(target)) <= MOST_CLASSES_OF_TWINS or not table.is_numeric(target):
         return []
     cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
@@ -137,7 +137,7 @@ def _quartiles(table: Table, target: str) -> list[float]:
 
 
 def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: int) -> list[list[Cell]]:
-    """Return the rows with each column shuffled within each group of rows, rare cells of features among all of them."""
+    """Return the rows, each column shuffled within `groups`; rare cells of features are shuffled over all rows."""
     columns = [list(column) for column in zip(*table.rows, strict=True)]
     for group in groups:
         for column in columns:
@@ -150,7 +150,7 @@ def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: i
 
 
 def _rare(table: Table, name: str, column: Sequence[Cell], few: int) -> list[list[int]]:
-    """Return the places of a column's rare cells: all of them or, of numbers, groups of those that are near in size."""
+    """Return groups of places of a column's rare cells: one group, or, for numbers, groups of near numbers."""
     times = Counter(column)
     rare = [index for index, cell in enumerate(column) if times[cell] <= few and not table.is_missing(cell)]
     if not table.is_numeric(name):
@@ -167,7 +167,7 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
 
 
 def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Callable[[Row], bool], rng: Random) -> None:
-    """Swap a cell of a row that equals a real one with a row of its group so that neither does, if possible."""
+    """Change a row that equals a real row: exchange one of its cells with a row of its group. Neither may be real."""
     row = rows[index]
     if not is_row(tuple(row)):
         return

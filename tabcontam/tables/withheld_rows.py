@@ -1,8 +1,8 @@
-"""Rows of a table's source that were never published, and the rows of both kinds that can be compared.
+"""Withheld rows: rows of a table's source that were never published, compared with the published rows.
 
-Published and withheld rows are exchangeable if chance decided which were withheld. Contents that occur twice among all
-of them are left out on both sides: to leave out only the withheld rows that were also published would leave the common
-contents to one side.
+Both kinds are exchangeable if chance decided which rows were withheld. Contents that occur twice among all rows are
+left out of both kinds. If only withheld rows that were also published were left out, frequent contents would remain on
+the published side alone.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from tabcontam.tables.table import Table, load_table
 
 @dataclass(frozen=True)
 class ComparableRows:
-    """The places of the published and of the withheld rows whose contents occur once among all of them."""
+    """The places of the published and of the withheld rows that are compared; their contents occur only once."""
 
     published: tuple[int, ...]
     withheld: tuple[int, ...]
@@ -27,9 +27,9 @@ class ComparableRows:
 def with_withheld(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables, each with the rows of the files with its columns, and a line on each file that repeats rows.
+    """Return the tables, each with the withheld rows of matching files, and a line on each file that repeats rows.
 
-    Raises `UsageError` for a file that fits no table, or several, and for one that has no row besides a table's.
+    Raises `UsageError` for a file that fits no table or several, and for a file that has only rows of its table.
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
@@ -49,7 +49,7 @@ def with_withheld(
 
 
 def comparable_rows(table: Table) -> ComparableRows:
-    """Return the rows that are compared: none that a model may rightly know."""
+    """Return the published and withheld rows to compare, without rows that a model may rightly know."""
 
     def find() -> ComparableRows:
         every = (*table.rows, *table.withheld)
@@ -70,7 +70,7 @@ def _with(table: Table, file: Table) -> Table:
 
 
 def digest_of(rows: Sequence[Row]) -> str:
-    """Return a digest of rows in any order; empty where there are none."""
+    """Return a digest of rows that does not depend on their order; "" without rows."""
     import json
     from hashlib import sha256
 

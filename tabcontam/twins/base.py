@@ -1,4 +1,4 @@
-"""The classes of twins: a twin's rows, each with the row of the table that it stands for, and the kinds of twins."""
+"""The interface of unseen twins: a twin's rows, each with the place of its original row, and the kinds of twins."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
@@ -15,14 +15,14 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 
 @dataclass(frozen=True)
 class UnseenTwin:
-    """A twin of a table: a made-up row for each of some of its rows, with its class.
+    """A twin of a table: made-up rows with their classes, one for each of some of the table's rows.
 
-    `originals` has the places of the table's rows, `rows` the features of their twins in the order of `features`,
-    `labels` their classes as the question's answers. `own` and `twins` are the predictions of gradient boosting and
-    logistic regression, which learned from other rows of the table, for each row and for its twin; they measure its
-    difficulty. They are empty until the twin is checked. So are `own_chances` and `twin_chances`: the chance of each of
-    the `classes`, on average over the two learners. `unchanged` names the features that no row of it changes, since the
-    meaning of another value is unknown.
+    `originals` are the places of the table's rows. `rows` are the features of their twins, in the order of `features`.
+    `labels` are the twins' classes, as answers of the question. `own` and `twins` are the predictions of gradient
+    boosting and logistic regression for each row and for its twin; both learned from other rows of the table. They
+    measure how hard each is. `own_chances` and `twin_chances` are the chances of each of the `classes`, averaged over
+    both learners. These four fields are empty until the twin is checked. `unchanged` names the features that are equal
+    in all rows and twins, because the meaning of other values is unknown.
     """
 
     kind: str
@@ -39,11 +39,11 @@ class UnseenTwin:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """The place of the twin of each of the table's rows."""
+        """The index of the twin of each of the table's rows, by the row's place."""
         return {row: place for place, row in enumerate(self.originals)}
 
     def table(self, source: Table) -> Table:
-        """Return the twin as a table; the values of its target are the answers of the question."""
+        """Return the twin as a table, with the question's answers as target values."""
         target, question = source.target or "", source.question
         rows = tuple((*row, label) for row, label in zip(self.rows, self.labels, strict=True))
         return replace(
@@ -67,13 +67,13 @@ class Twin(ABC):
     kind: ClassVar[str]
     keeps: ClassVar[str]
     changes: ClassVar[str]
-    like: ClassVar[bool] = True  # whether a reader who has not read the table takes its rows for the table's
-    relearned: ClassVar[bool] = False  # whether a learner must learn from the twin's rows before it predicts for them
-    tries: ClassVar[int] = 1  # most draws of it until one passes its check
+    like: ClassVar[bool] = True  # whether its rows look like the table's to a reader who has not read the table
+    relearned: ClassVar[bool] = False  # whether learners must learn from twins to predict twins
+    tries: ClassVar[int] = 1  # most draws until one passes its check
 
     @abstractmethod
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of the sample's first rows.
 
-        Raises `Skip` with the reason if this kind cannot be made of them.
+        Raises `Skip` with the reason if these rows have no twin of this kind.
         """

@@ -1,6 +1,6 @@
-"""A blind classifier that has to tell a twin's rows from the table's, by rows and labels that it did not learn from.
+"""A blind classifier, which tries to distinguish a twin's rows from the table's. It learns from other rows and labels.
 
-It judges a finished twin and, before, which of several draws of a row look most like the table's.
+It tests a finished twin. Before, it chooses among several draws of a row the one that looks most like the table.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tabcontam.twins.twin_sample import Floats, Ints, Row, TwinSample
 
 @dataclass(frozen=True, eq=False)
 class BlindClassifier:
-    """Some of a sample's rows, in two halves; a row and all that stands for it are in the same one."""
+    """Some of a sample's rows, in two halves. A row and all its twins are in the same half."""
 
     sample: TwinSample
     rows: Sequence[int]
@@ -26,25 +26,25 @@ class BlindClassifier:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The features as numbers."""
+        """The encoder of features as numbers."""
         return Encoder.of(self.sample)
 
     @cached_property
     def own(self) -> Floats:
-        """The rows as numbers, their class last."""
+        """The rows as numbers, with the class in the last column."""
         return self.read([self.sample.rows[row] for row in self.rows], self.sample.codes[list(self.rows)])
 
     @cached_property
     def half(self) -> Ints:
-        """The half of each row."""
+        """The half of each row, 0 or 1."""
         return np.asarray(self.sample.rng("blind", self.salt).permutation(len(self.rows)) % BLIND_HALVES)
 
     def read(self, rows: Sequence[Row], codes: Ints) -> Floats:
-        """Return rows and the codes of their classes as numbers."""
+        """Return rows and the codes of their classes as one array of numbers."""
         return np.column_stack([self.encoder.plain(rows), codes])
 
     def taught(self, twins: Floats) -> list[Any]:
-        """Return two classifiers, one for each half; it has learned from the rows and twins of the other half."""
+        """Return two classifiers, one for each half, which learned from the rows and twins of the other half."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         found = []
@@ -56,7 +56,7 @@ class BlindClassifier:
         return found
 
     def ranking(self, twins: Floats) -> Ranking:
-        """Return how well classifiers separate twins from rows: the AUC on held-out rows, with a 95 % interval."""
+        """Return the AUC with which classifiers distinguish held-out twins from rows, with a 95 % interval."""
         classifiers, scores = self.taught(twins), np.zeros((2, len(self.rows)))
         for part, model in enumerate(classifiers):
             asked = self.half == part
@@ -65,11 +65,11 @@ class BlindClassifier:
         return paired(scores[1].tolist(), scores[0].tolist())
 
     def chosen(self, draws: Floats, of: Ints, rng: np.random.Generator) -> Ints:
-        """Return a random one of several draws of each row, the likelier the more it looks like the table.
+        """Return one of several draws for each row, at random; draws that look more like the table are more probable.
 
-        `draws` has them as numbers, `of` the place of the row of each. The chance is in proportion to the odds that the
-        draw is the table's, by classifiers that learned from other rows (Azadi et al. 2019, "Discriminator rejection
-        sampling", here among a few draws).
+        `draws` has the draws as numbers; `of` has, for each draw, the place of its row. The probability is proportional
+        to the odds that the draw is a row of the table, by classifiers that learned from other rows (Azadi et al. 2019,
+        "Discriminator rejection sampling", here among a few draws).
         """
         looks = np.zeros(len(draws))
         taken = _taken(looks, of, rng)
@@ -82,12 +82,12 @@ class BlindClassifier:
 
 
 def _odds(model: Any, rows: Floats) -> Floats:
-    """Return the log-odds that rows are a twin's."""
+    """Return the log-odds that each row is a twin."""
     return np.asarray(model.decision_function(rows), dtype=np.float64) if len(rows) else np.zeros(0)
 
 
 def _taken(looks: Floats, of: Ints, rng: np.random.Generator) -> Ints:
-    """Return one draw for each row, in proportion to the exponential of its `looks` (by Gumbel's method)."""
+    """Return one draw for each row, with probabilities proportional to exp(`looks`) (by Gumbel's method)."""
     keys = looks + rng.gumbel(size=len(looks))
     order = np.lexsort((-keys, of))
     _, first = np.unique(of[order], return_index=True)

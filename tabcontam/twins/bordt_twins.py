@@ -1,7 +1,7 @@
-"""A table's versions after Bordt et al. 2024, "Elephants Never Forget": each recipe continues the one before.
+"""A table's versions after Bordt et al. 2024, "Elephants Never Forget"; each version is made from the one before.
 
-The authors published a recipe of each version for some datasets, written by hand (`tabmemcheck`). Here it follows from
-the table's cells. `benchmarks.versions` compares the two.
+For some datasets the authors published hand-written recipes (`tabmemcheck`). Here the table's cells determine the
+recipe. `benchmarks.versions` compares the two.
 """
 
 import re
@@ -21,18 +21,18 @@ from tabcontam.twins.moves import Moves, written
 from tabcontam.twins.thresholds import ADDED_DIGIT_DEVIATION, LAST_DIGITS_NOISE, LAST_DIGITS_VALUES
 from tabcontam.twins.twin_sample import TwinSample
 
-FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # of standardised numbers: published, as is that they are rounded
+FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # for standardised numbers, as published
 JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 Columns = list[list[Cell]]
 
 
 @dataclass(frozen=True)
 class OriginalTwin(Twin):
-    """The rows as they are, with which the other three versions are compared.
+    """The rows as they are, for comparison with the other three versions.
 
-    Keeps: everything. Changes: the place of the target alone, which is the last feature, as in every prompt here.
+    Keeps: everything. Changes: only the place of the target, which is the last feature, as in every prompt here.
 
-    Cannot show anything by itself: a model that recalls a row recalls this one.
+    Cannot show anything alone: a model that recalls a row recalls this one.
     """
 
     kind: ClassVar[str] = "bordt_original"
@@ -47,29 +47,29 @@ class OriginalTwin(Twin):
 
 @dataclass(frozen=True)
 class LastDigitsTwin(Twin):
-    """The perturbed version: numbers are moved by their last digits, and names are replaced.
+    """The perturbed version: numbers have other last digits, and names are replaced.
 
-    Keeps: the label, the names of features and categories, missing cells, and zeros of features that have nothing
-    below, which often mark a missing measurement.
+    Keeps: the label, the names of features and categories, missing cells, and zeros of features without negative
+    values: a zero often marks a missing measurement.
 
-    Changes: each number of a feature with more than ten values by up to a hundredth of the feature's standard deviation
-    and by at least one unit of its last digit, within the feature's smallest and largest value; row
-    numbers, all by one amount; names, codes and numbers of tickets, to ones that no row has. A feature of numbers that
-    follows from another feature stays.
+    Changes: each number of a feature with more than ten values. It changes by at most a hundredth of the feature's
+    standard deviation and by at least one unit of its last digit, and stays between the feature's smallest and largest
+    value. Row numbers all change by one amount. Names, codes and ticket numbers become ones that no row has. A feature
+    of numbers that follows from another feature stays.
 
     Cannot be taken for more rows of the table: a number that many rows share is moved in each, and a blind classifier
-    may see that. Only the small size of the noise keeps a row's label right; a table is refused if learners that
-    saw it are right more or less often on this version than on the rows. For `perturbed` more is checked.
+    may see that. Only the small size of the noise keeps a row's label right. A table is refused if learners of its rows
+    are right more or less often on this version than on the rows. For `perturbed` more is checked.
     """
 
     kind: ClassVar[str] = "bordt_perturbed"
     keeps: ClassVar[str] = "the label, names of features, categories, and all but the last digits of numbers"
     changes: ClassVar[str] = "the last digits of numbers, and names, to ones that no row has"
     like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True  # row numbers continue after the last one, where no learner has seen a row
+    relearned: ClassVar[bool] = True  # row numbers become larger than any that a learner has seen
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row. Raises `Skip` if no feature can be moved so."""
+        """Return a twin of each row. Raises `Skip` if no feature can be moved in this way."""
         moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which have no last digits to change")
@@ -82,15 +82,15 @@ class LastDigitsTwin(Twin):
 
 @dataclass(frozen=True)
 class TaskTwin(Twin):
-    """The task version: the perturbed one, with features and categories in other words of the same meaning.
+    """The task version: the perturbed one, with other words of the same meaning for features and categories.
 
     Keeps: the label, the question, and the meaning of each feature and category.
 
-    Changes: what `bordt_perturbed` changes; names of features and categories are written as words (`HoursPerWeek` as
-    `Hours Per Week`, `Self-emp-not-inc` as `Self emp not inc`); numbers with a point get one more digit. The authors
-    reworded them by hand, and so further from the file.
+    Changes: what `bordt_perturbed` changes. Names of features and categories are written as words (`HoursPerWeek` as
+    `Hours Per Week`, `Self-emp-not-inc` as `Self emp not inc`). Numbers with a point get one more digit. The authors
+    reworded names by hand, and so more freely.
 
-    Cannot reword a name that is one word: it gets a capital letter and no other change.
+    Cannot reword a name that is one word: only its first letter becomes a capital.
     """
 
     kind: ClassVar[str] = "bordt_task"
@@ -115,11 +115,12 @@ class StandardisedTwin(Twin):
 
     Keeps: the class of each row under another name, which cells are missing, and the relative positions of numbers.
 
-    Changes: features are X1, X2, … in the table's order; numbers are standardised, multiplied by -3.33, blurred by
-    noise with a standard deviation of 0.05 and rounded to two digits; categories are whole numbers in a shuffled order.
+    Changes: features are called X1, X2, … in the table's order. Numbers are standardised, multiplied by -3.33, blurred
+    by noise with a standard deviation of 0.05, and rounded to two digits. Categories are whole numbers in a shuffled
+    order.
 
-    Cannot tell memory from knowledge: neither an LLM's knowledge of the world nor its memory is of use on it; only what
-    it learns from shown examples is.
+    Cannot tell memory from knowledge: neither an LLM's knowledge of the world nor its memory helps on it. Only what it
+    learns from the examples in the prompt helps.
     """
 
     kind: ClassVar[str] = "bordt_statistical"
@@ -148,15 +149,15 @@ def _made(kind: str, sample: TwinSample, features: Sequence[str], columns: Colum
 
 
 def _columns(sample: TwinSample) -> Columns:
-    """Return the cells of each feature, of the rows that may have twins."""
+    """Return the cells of each feature, for the rows that may have twins."""
     return [list(cells) for cells in zip(*sample.rows[: sample.twins], strict=True)]
 
 
 def _perturbed(moves: Moves, baseline: LabelBaseline, rng: np.random.Generator) -> Columns:
-    """Return the cells of each feature with other last digits or names.
+    """Return the cells of each feature, with other last digits or names.
 
-    Raises `Skip` if last digits determine the label. Row numbers are unchanged while the baseline predicts: it has
-    learned nothing of larger numbers.
+    Raises `Skip` if last digits determine the label. Row numbers change only after the baseline's prediction, since it
+    has not learned from larger numbers.
     """
     own = _columns(moves.sample)
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
@@ -178,13 +179,13 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
 
 
 def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return row numbers, all larger by one amount, so that no row of the table has one of them."""
+    """Return the row numbers plus one constant; no row of the table has any of the new numbers."""
     added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
     return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
 
 def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) -> None:
-    """Raise `Skip` if the baseline is not right as often on these cells as on the rows' own, by 95 %."""
+    """Raise `Skip` if the baseline is right more or less often on these cells than on the rows (95 % interval)."""
     rows, codes = sample.rows[: sample.twins], sample.codes[: sample.twins]
     both = rows, tuple(zip(*columns, strict=True))
     own, other = (baseline.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
@@ -197,7 +198,7 @@ def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) 
 
 
 def _numbers_rows(moves: Moves, place: int) -> bool:
-    """Return whether a feature has a different whole number for each row, with few gaps between them."""
+    """Return whether a feature is a row number: a different whole number for each row, with few gaps."""
     cells = [str(cell) for cell in moves.columns[place] if not moves.sample.table.is_missing(cell)]
     if not all(cell.isdigit() and cell.isascii() for cell in cells) or len(set(cells)) < len(moves.columns[place]):
         return False
@@ -206,7 +207,7 @@ def _numbers_rows(moves: Moves, place: int) -> bool:
 
 
 def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return each number with other last digits, between the smallest and the largest one."""
+    """Return the numbers with other last digits, all within the feature's range."""
     digits, same = moves.digits(place)
     numbers = moves.plain[:, place]
     low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))
@@ -223,7 +224,7 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
 
 
 def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
-    """Return the perturbed cells, with numbers with a point in one digit more. Raises `Skip` for texts to read."""
+    """Return the perturbed cells; numbers with a point get one more digit. Raises `Skip` for texts to read."""
     moves = Moves(sample)
     if texts := moves.texts():
         raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be reworded here")
@@ -255,9 +256,9 @@ def _words(names: Sequence[str]) -> list[str]:
 
 
 def _called(sample: TwinSample, cells: Sequence[Cell], names: Callable[[list[str]], Iterable[str]]) -> list[Cell]:
-    """Return the cells with other names for their different values; missing cells stay missing.
+    """Return the cells with new names for their values; missing cells stay missing.
 
-    `names` is called with the values, sorted.
+    `names` gets the sorted values and returns their new names.
     """
     known = sorted({str(cell) for cell in cells if not sample.table.is_missing(cell)})
     named = dict(zip(known, names(known), strict=True))
@@ -265,7 +266,7 @@ def _called(sample: TwinSample, cells: Sequence[Cell], names: Callable[[list[str
 
 
 def _standardised(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return standardised numbers; a feature with one value becomes noise."""
+    """Return the numbers standardised; a feature with only one value becomes noise."""
     numbers = np.array([np.nan if sample.table.is_missing(cell) else float(str(cell)) for cell in cells])
     if np.isnan(numbers).all():
         return [None] * len(cells)

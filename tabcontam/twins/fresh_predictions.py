@@ -1,4 +1,4 @@
-"""Fresh rows next to the table's: the rows that are asked, and the difficulty of both for learners."""
+"""Predictions of learners for the table's rows and for fresh rows, to measure how hard both are."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ from tabcontam.twins.twin_sample import sample
 
 @dataclass(frozen=True)
 class FreshPredictions:
-    """The predictions of gradient boosting and logistic regression for rows, by their places, and for fresh rows.
+    """The predictions of gradient boosting and logistic regression, by row place, and for the fresh rows.
 
-    They learned from other rows of the table, and from no fresh one.
+    For each row, they learned from other rows of the table, never from a fresh row.
     """
 
     own: dict[int, tuple[str, ...]]
@@ -24,10 +24,10 @@ class FreshPredictions:
 
 
 def predict_fresh_rows(table: Table) -> FreshPredictions:
-    """Return the predictions for at most 1,000 rows of the table, chosen by its content, and for its fresh rows.
+    """Return the predictions for at most 1,000 rows, chosen by the table's content, and for its fresh rows.
 
-    Each fresh row, like each of the table's, is predicted by learners that saw four fifths of the rows; a seed chooses
-    which four. Raises `Skip` with the reason if learners cannot learn from the table.
+    Learners that saw four fifths of the table's rows predict each row; for a fresh row a seed chooses the four fifths.
+    Raises `Skip` with the reason if learners cannot learn from the table.
     """
     return cached_fact(table, "fresh rows", lambda: _find(table))
 

@@ -1,8 +1,8 @@
-"""The chance of each class, given the other cells, by learners that see other rows.
+"""The baseline of a row's label: the chance of each class given the other cells, by learners of other rows.
 
-This is the baseline of a row's label also for rows that the table does not have. It combines gradient boosting and
-logistic regression, which also sees the products of each two numbers. Their chances are calibrated: one temperature for
-all, by the log-loss of held-out rows (Guo et al. 2017, "On calibration of modern neural networks", section 4.2).
+It also predicts made-up rows. It combines gradient boosting and logistic regression, which also sees the products of
+any two numbers. The chances are calibrated by one temperature, chosen by the log-loss of held-out rows (Guo et al.
+2017, "On calibration of modern neural networks", section 4.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -22,16 +22,16 @@ TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
 
 @dataclass(frozen=True, eq=False)
 class FoldLearners:
-    """Learners of the classes, one for each part of a sample's rows, which learned from the others."""
+    """Learners of the classes: one for each part of a sample's rows, which learned from the other parts."""
 
     encoder: Encoder
     parts: Ints
     fitted: tuple[Any, ...]
-    read: Callable[[Floats], Floats]  # the columns that they look at
+    read: Callable[[Floats], Floats]  # the columns that the learners use
     classes: int
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """Return the chance of each class, of shape (rows, classes). `of` has the sample's row that each stands for."""
+        """Return the chance of each class, shape (rows, classes). `of` has each row's original row in the sample."""
         read = self.read(self.encoder.plain(rows))
         parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
         for part, model in enumerate(self.fitted):
@@ -42,7 +42,7 @@ class FoldLearners:
 
 
 def models(sample: TwinSample, kind: str, parts: Ints) -> FoldLearners:
-    """Return learners of a kind, out of fold: `parts` has the part of each of the sample's rows."""
+    """Return learners of a kind, one for each part; `parts` has the part of each of the sample's rows."""
     encoder = Encoder.of(sample)
     looks: dict[str, Callable[[Floats], Floats]] = {LINEAR: encoder.spread_of, PRODUCTS: encoder.products_of}
     reads = looks.get(kind, np.asarray)
@@ -69,29 +69,29 @@ def _linear(read: Floats, codes: Ints) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LabelBaseline:
-    """The chance of each class given the other cells, for rows and for rows that stand in their place."""
+    """The chance of each class given the other cells, for a sample's rows and for their twins."""
 
     sample: TwinSample
     members: tuple[FoldLearners, ...]
     temperature: float
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """Return chances of shape (rows, classes); each row's add up to 1. `of` has the sample's row of each."""
+        """Return the chance of each class, shape (rows, classes). `of` has each row's original row in the sample."""
         return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
 
     def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
-        """Return the chances by each of the learners."""
+        """Return the chances by each learner, each of shape (rows, classes)."""
         return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
 
     def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
-        """Return a class for each row, drawn by these chances."""
+        """Return a random class for each row, with the baseline's chances."""
         edges = self.chances(rows, of).cumsum(axis=1)
         places = (rng.random((len(rows), 1)) * edges[:, -1:] > edges).sum(axis=1)
         return tuple(self.sample.classes[place] for place in places)
 
 
 def conditional(sample: TwinSample) -> LabelBaseline:
-    """Return the chance of each class given the other cells, as learned from a sample's rows."""
+    """Return the baseline of the label that learned from a sample's rows."""
     parts = sample.parts("guesser")
     members = (models(sample, BOOSTING, parts), models(sample, PRODUCTS, parts))
     every = range(len(sample.rows))

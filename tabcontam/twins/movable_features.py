@@ -1,13 +1,13 @@
-"""The features whose values mean no more for the label than learners have learned: these alone may be moved.
+"""The features that may be moved: learners have learned all that their values mean for the label.
 
-An LLM may know what a value means, such as a postcode, a harbour or a norm, where learners see a number or a word. If
-the rows show that values mean more than learners have learned, or are too few to exclude it, a moved value may have
-another label, and skill would be taken for memory. So such features stay as they are.
+An LLM may know the meaning of a value, such as a postcode or a harbour; learners see a number or a word. If a value
+means more than learners have learned, a moved value may change the label. A twin would then have a wrong label, and the
+LLM's skill would be taken for memory. So a feature stays if the rows show such a meaning, or are too few to exclude it.
 
-The residuals show what learners missed: if these have something in common in rows that share a value, the value carries
-more information about the label than was learned. With r the residual of a row (its label, as 0 or 1 for each class,
-less the chance by learners that did not see it), the mean of r·r' over pairs of rows that share a value estimates the
-variance of what the value adds; its own variance is estimated from the same products as if rows were independent.
+The residuals show what learners missed: r is a row's label (0 or 1 for each class) minus its chance, by learners that
+did not see the row. If rows that share a value have similar residuals, the value has information that was not learned.
+The mean of r·r' over pairs of rows that share a value estimates the variance that the value adds. The variance of this
+estimate comes from the same products, as if rows were independent.
 """
 
 from dataclasses import dataclass
@@ -33,42 +33,42 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints
 
 @dataclass(frozen=True)
 class ValueInformation:
-    """The information of values beyond what was learned: a variance of a class's chance, and its error."""
+    """The information in values that was not learned: a variance of a class's chance, and its standard error."""
 
     variance: float
     error: float
 
     def is_found(self, tests: int = 1) -> bool:
-        """Return whether the information is more than a trifle, by a test at 0.05 over `tests` tests."""
+        """Return whether the information is more than negligible, by a test at the level 0.05 / `tests`."""
         least = float(special.ndtri(1 - VALUE_INFORMATION_LEVEL / tests)) * self.error
         return self.variance > max(LEAST_VALUE_INFORMATION, least)
 
     @property
     def is_bounded(self) -> bool:
-        """True if the upper limit with a confidence of 95 % is small."""
+        """True if the upper 95 % limit of the information is small."""
         return self.variance + float(special.ndtri(1 - VALUE_INFORMATION_LEVEL)) * self.error <= MOST_VALUE_INFORMATION
 
 
 @dataclass(frozen=True, eq=False)
 class MovableFeatures:
-    """The knowledge of learners about the features of a sample's rows, by held-out rows."""
+    """The features of a sample, and what learners have learned about them, measured on held-out rows."""
 
     moves: Moves
     baseline: LabelBaseline
 
     @cached_property
     def staying(self) -> frozenset[int]:
-        """The places of the features that stay: with the unknown part of their meaning, a twin's label could change."""
+        """The places of the features that stay, since moving them could change a twin's label."""
         places = range(len(self.moves.columns))
         return frozenset(place for place in places if not self._may_move(place))
 
     def _may_move(self, place: int) -> bool:
         """Return whether a feature's values may be moved.
 
-        Names stay. A feature stays if its values are found to add to what was learned, alone or together with another
-        feature. For whole numbers, and for others that repeat, the addition has to be bounded; and whole ones, or
-        numbers that are related to them, have to go with the label by their order: else they may be codes, or parts of
-        a date, whose meaning has no order.
+        Names stay. A feature stays if its values, alone or with another feature's, have information that was not
+        learned. For whole numbers and for other numbers that repeat, this information must also have a small upper
+        limit. A feature of whole numbers, or one related to it, must also have an order on which the label depends.
+        Otherwise the numbers may be codes or parts of a date, whose order means nothing.
         """
         moves = self.moves
         if moves.named(place):
@@ -86,20 +86,20 @@ class MovableFeatures:
         return not any(self._together(place, other).is_found(len(others)) for other in others)
 
     def _together(self, place: int, other: int) -> ValueInformation:
-        """Return the information of two features' values together, beyond that of the other one's alone."""
+        """Return the information in pairs of values of two features, minus that in the values of `other` alone."""
         both = self._besides(RANK_BINS * self._groups[place] + self._coarse[other])
         alone = self._besides(self._coarse[other])
         return ValueInformation(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
 
     @cached_property
     def _residuals(self) -> Floats:
-        """The labels less their chances: shape (rows, classes)."""
+        """The labels minus their chances, shape (rows, classes)."""
         found = self.moves.sample
         chances = self.baseline.chances(found.rows, range(len(found.rows)))
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
 
     def _besides(self, groups: Ints) -> ValueInformation:
-        """Return the common part of a group's residuals: a mean over pairs of rows, half the sum over the classes."""
+        """Return how similar residuals are within groups: a mean over pairs of rows of half the sum over classes."""
         residuals = self._residuals
         sizes = np.bincount(groups).astype(np.float64)
         pairs = float((sizes * (sizes - 1)).sum())
@@ -111,7 +111,7 @@ class MovableFeatures:
 
     @cached_property
     def _groups(self) -> list[Ints]:
-        """For each feature the rows that share a value, or, for numbers that hardly repeat, those that are near."""
+        """For each feature, a group number for each row: rows with one value, or with near numbers if few repeat."""
         return [
             self._by_rank(place, RANK_BINS) if self.moves.numeric(place) and not self._repeats(place) else values
             for place, values in enumerate(self._values)
@@ -119,14 +119,14 @@ class MovableFeatures:
 
     @cached_property
     def _values(self) -> list[Ints]:
-        """For each feature the rows that share a value."""
+        """For each feature, a number for each row; rows with one value share it."""
         key = self.moves.sample.key
         keys = [[key(cell) or "" for cell in cells] for cells in self.moves.columns]
         return [np.asarray(np.unique(own, return_inverse=True)[1], dtype=np.int64) for own in keys]
 
     @cached_property
     def _coarse(self) -> list[Ints]:
-        """For each feature a few groups of rows: by ranks, or those of the most frequent values and the rest."""
+        """For each feature, a few groups of rows: by rank, or by the most frequent values and all others."""
         filled = len(self.moves.sample.rows) // (ROWS_PER_PAIRED_GROUP * RANK_BINS)
         groups = min(RANK_BINS, max(LEAST_PARTNER_GROUPS, filled))
         return [
@@ -157,7 +157,7 @@ class MovableFeatures:
 
 
 def _most_frequent(values: Ints, groups: int) -> Ints:
-    """Return the place of each value among the most frequent ones; all others are the last of `groups` groups."""
+    """Return the rank of each value by frequency; all rarer values are in the last of `groups` groups."""
     order = np.argsort(-np.bincount(values), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -165,6 +165,6 @@ def _most_frequent(values: Ints, groups: int) -> Ints:
 
 
 def _paired(groups: Ints, values: Floats) -> float:
-    """Return the sum of v·v' over ordered pairs of different rows of a group."""
+    """Return the sum of v·v' over ordered pairs of different rows of one group."""
     sums, squares = np.bincount(groups, values), np.bincount(groups, values**2)
     return float((sums**2 - squares).sum())

@@ -1,6 +1,6 @@
-"""Small moves of cells: numbers to near ones, categories as in rows nearby, names to names that no row has.
+"""Small moves of cells: to near numbers, to categories of similar rows, and to new names.
 
-Related features are moved together, so that no moved row breaks a relation that holds in the table.
+Related features are moved together, to keep the relations in the table.
 """
 
 import re
@@ -28,19 +28,19 @@ from tabcontam.twins.thresholds import (
 )
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
-PULLED = (0.2, 0.6)  # of the way to a near row that related numbers are moved
+PULLED = (0.2, 0.6)  # shares of the distance to a near row, by which related numbers move
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
 def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
-    """Return the most digits after the point in a column of numbers."""
+    """Return the largest number of digits after the point in a column of numbers."""
     marks = set(missing)
     written = (cell.partition(".")[2] for cell in cells if cell is not None and cell not in marks)
     return max((len(digits) for digits in written if digits.isdigit()), default=0)
 
 
 def written(number: float | Decimal, digits: int, same: bool) -> str:
-    """Return a number with `digits` digits after the point, without last zeros unless all have the `same` number.
+    """Return a number with `digits` digits after the point. Unless `same`, zeros at the end are dropped.
 
     >>> written(2.5, 2, same=False), written(2.5, 2, same=True)
     ('2.5', '2.50')
@@ -51,7 +51,7 @@ def written(number: float | Decimal, digits: int, same: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Ways to move the cells of a sample's rows; the features at the places in `staying` stay as they are."""
+    """Moves of the cells of a sample's rows; features whose places are in `staying` are not moved."""
 
     sample: TwinSample
     staying: frozenset[int] = frozenset()
@@ -65,17 +65,17 @@ class Moves:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The features as numbers."""
+        """The encoder of features as numbers."""
         return Encoder.of(self.sample)
 
     @cached_property
     def plain(self) -> Floats:
-        """The rows as numbers, a column for each feature."""
+        """The rows as numbers, with one column for each feature."""
         return self.encoder.plain(self.sample.rows)
 
     @cached_property
     def near(self) -> Ints:
-        """The nearest rows of each row that gets a twin: shape (twins, near)."""
+        """The nearest rows of each row that gets a twin, shape (twins, near rows)."""
         from sklearn.neighbors import NearestNeighbors
 
         spread = self.encoder.spread_of(self.plain)
@@ -86,7 +86,7 @@ class Moves:
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The features, by place, in groups that are moved together."""
+        """Groups of features, by place, that are moved together."""
         groups = {place: {place} for place in range(len(self.columns))}
         for first, second in self._ties():
             joined = groups[first] | groups[second]
@@ -105,11 +105,11 @@ class Moves:
         return [pair for pair in combinations(places, 2) if correlated(*pair) or self.follows(*pair)]
 
     def follows(self, first: int, second: int) -> bool:
-        """Return whether one of two features follows from the other, whose values occur several times."""
+        """Return whether the first feature determines the second, or the second the first; its values must repeat."""
         return self._determines(first, second) or self._determines(second, first)
 
     def _determines(self, first: int, second: int) -> bool:
-        """Return whether a feature determines another one: by its values' most frequent partners."""
+        """Return whether the first feature determines the second: each value has one almost constant partner."""
         own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
         if 3 * len(own) > rows or max(others.values()) >= CONSTANT_SHARE * rows:
             return False
@@ -120,31 +120,31 @@ class Moves:
         return sum(best.values()) >= FOLLOWING_SHARE * rows
 
     def counts(self, place: int) -> Counter[Cell]:
-        """Return how many rows have each value of a feature."""
+        """Return the number of rows with each value of a feature."""
         if place not in self._counts:
             self._counts[place] = Counter(self.columns[place])
         return self._counts[place]
 
     def numeric(self, place: int) -> bool:
-        """Return whether a feature's cells are numbers."""
+        """Return whether all cells of a feature are numbers."""
         return self.sample.table.is_numeric(self.sample.features[place])
 
     def named(self, place: int) -> bool:
-        """Return whether a feature has nearly as many texts as rows, as names and numbers of tickets are."""
+        """Return whether a feature has almost as many distinct texts as rows, like names and ticket numbers."""
         known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
         values = len(set(known))
         return not self.numeric(place) and values > MOST_CATEGORIES and 2 * values > len(known)
 
     def lent(self, rows: Sequence[int], rng: np.random.Generator) -> Ints:
-        """Return for each of the rows one of those near it."""
+        """Return for each row a random one of its nearest rows."""
         return np.asarray(self.near[list(rows), rng.integers(0, self.near.shape[1], len(rows))])
 
     def moved(
         self, group: tuple[int, ...], rows: Sequence[int], rng: np.random.Generator, far: float = 1.0
     ) -> list[tuple[Cell, ...]]:
-        """Return other cells of a group's features for these rows, in the order of the group.
+        """Return new cells of a group's features for these rows, in the order of the group.
 
-        `far` is a factor of the usual distance.
+        `far` multiplies the usual distance.
         """
         if self.staying.intersection(group):
             return [self._cells(group, row) for row in rows]
@@ -163,7 +163,7 @@ class Moves:
 
     @cached_property
     def unchanged(self) -> tuple[str, ...]:
-        """The names of the features that stay, with those that are related to one that has to."""
+        """The names of the features in `staying`, and of the features that are related to them."""
         groups = (group for group in self.groups if self.staying.intersection(group))
         return tuple(sorted(self.sample.features[place] for group in groups for place in group))
 
@@ -172,10 +172,10 @@ class Moves:
 
     @cached_property
     def known(self) -> Flags:
-        """Flags of cells whose meaning learners can know; an LLM may know more of a rare category than they do.
+        """Flags, of shape (rows, features): True if learners can know what a cell means.
 
-        The shape is (rows, features). A number can be compared with others, and is known; so is a frequent category
-        that learners distinguish.
+        Numbers are known, since they can be compared. So are frequent categories. An LLM may know more of a rare
+        category.
         """
         found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
         for place, cells in enumerate(self.columns):
@@ -188,17 +188,17 @@ class Moves:
         return found
 
     def texts(self) -> list[str]:
-        """Return the names of features whose cells are texts to read."""
+        """Return the names of the features of running text."""
         features = enumerate(self.sample.features)
         return [name for place, name in features if self.named(place) and _words(self.columns[place]) > TEXT_WORDS]
 
     def _continuous(self, place: int) -> bool:
-        """Return whether numbers between those of a feature can be written as it writes them."""
+        """Return whether there are numbers between a feature's numbers in the notation of the feature."""
         own = self.counts(place)
         return self.numeric(place) and len(own) > MOST_CATEGORIES and not any("e" in (one or "").lower() for one in own)
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
-        """Return numbers as the column has them, a few ranks away; a missing one stays."""
+        """Return numbers a few ranks away, as the column writes them; missing ones stay."""
         numbers, cells = self.plain[:, place], self.columns[place]
         order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
         rank = np.full(len(numbers), -1)
@@ -212,7 +212,7 @@ class Moves:
         return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
 
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
-        """Return numbers between a row's own and a near row's, in the column's form; else the row's own."""
+        """Return numbers between a row's and a near row's, as the column writes them; if impossible, the row's own."""
         cells, numbers = self.columns[place], self.plain[:, place]
         digits, same = self.digits(place)
         pulled = numbers[list(rows)] + share * (numbers[lent] - numbers[list(rows)])
@@ -222,7 +222,7 @@ class Moves:
         ]
 
     def digits(self, place: int) -> tuple[int, bool]:
-        """Return how many digits a feature's numbers have after the point, and whether all have as many."""
+        """Return the most digits after the point in a feature's numbers, and whether all numbers have as many."""
         if place not in self._digits:
             missing = self.sample.table.missing
             known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
@@ -231,7 +231,7 @@ class Moves:
         return self._digits[place]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
-        """Return new names: rare pieces are spliced from two other rows' pieces, and digits are drawn."""
+        """Return new names: each rare piece is joined from parts of two other rare pieces, and digits are drawn."""
         cells = self.columns[place]
         known = ("" if cell is None or self.sample.table.is_missing(cell) else cell for cell in cells)
         pieces = [PIECES.findall(cell) for cell in known]
@@ -263,7 +263,7 @@ def _other(piece: str, is_rare: bool, rare: Sequence[str], rng: np.random.Genera
 
 
 def _words(cells: Sequence[Cell]) -> float:
-    """Return the mean number of words of the cells that have any."""
+    """Return the mean number of words of the cells that are not empty."""
     counts = [len(cell.split()) for cell in cells if cell]
     return sum(counts) / max(1, len(counts))
 

@@ -1,4 +1,4 @@
-"""The perturbed twin: the same rows with their values moved so little that the label cannot change."""
+"""The perturbed twin: rows whose values are moved so little that the label cannot change."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,24 +28,24 @@ from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
 class PerturbedTwin(Twin):
     """Each row's values are moved within noise that cannot change its label, by the baseline.
 
-    Keeps: the names of features and categories, the label, and by each of the baseline's learners the chance of each
-    class, to within 0.1 and with the same class the likeliest. Related features are moved together. A category that
-    fewer than 30 rows have stays: learners cannot know its meaning for the label, and an LLM may. So does a whole
-    feature if learners have not learned the meaning of its values, or if the rows cannot show that they have (see
-    `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of the meaning of features and
-    categories, and of named persons or things, does as well on the twin as on the row.
+    Keeps: the names of features and categories, and the label. Each of the baseline's learners keeps the likeliest
+    class, and the chance of each class to within 0.1. Related features are moved together. A category that fewer than
+    30 rows have stays: learners cannot know its meaning for the label, and an LLM may. A whole feature stays if
+    learners have not learned the meaning of its values, or if the rows cannot show that they have (see
+    `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of features and categories, and of
+    named persons or things helps as much on the twin as on the row.
 
-    Changes: at least a sixth of the row's values and two of them, and as many as can be: numbers by up to 5 % of their
-    ranks or towards a similar row, frequent categories to those of similar rows. No twin is a row of the table, however
-    its values are written.
+    Changes: at least a sixth of the row's values, at least two, and as many as possible. Numbers move by up to 5 % of
+    their ranks or towards a similar row. Frequent categories become categories of similar rows. No twin is a row of the
+    table, however its values are written.
 
-    Refused if learners learn nothing about the label, and if a column has texts to read: then it is unknown
-    which noise leaves the label unchanged.
+    Refused if learners learn nothing about the label, and if a column has texts to read: then it is unknown which noise
+    leaves the label unchanged.
 
-    Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by rows like
-    it: what recall adds there, it adds on the twin, too, so that memory's share is then too small. If the true label
-    follows from a law that is finer than the rows show, such as one of single digits of measured numbers or of three
-    features together, a twin may have a wrong label, and skill would be taken for memory.
+    Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by similar
+    rows. Such recall also works on the twin, and memory's share is then too small. The label may follow a law that is
+    finer than the rows show, such as one of single digits or of three features together. Then a twin may have a wrong
+    label, and skill is taken for memory.
     """
 
     kind: ClassVar[str] = "perturbed"
@@ -53,7 +53,7 @@ class PerturbedTwin(Twin):
     changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return twins of the rows that can be moved so. Raises `Skip` if fewer than half can."""
+        """Return twins of the rows that can be moved in this way. Raises `Skip` if fewer than half can."""
         moves = Moves(sample, MovableFeatures(Moves(sample), baseline).staying)
         own = baseline.each(sample.rows[: sample.twins], range(sample.twins))
         if reason := _unknown(sample, moves, baseline.chances(sample.rows[: sample.twins], range(sample.twins))):
@@ -79,7 +79,7 @@ class PerturbedTwin(Twin):
 def _chosen(
     sample: TwinSample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator
 ) -> list[Row]:
-    """Return for each row one of its draws that looks like the table's rows."""
+    """Return one draw for each row, chosen because it looks like the table's rows."""
     blind = BlindClassifier(sample, rows, "choice")
     flat = [twin for own in draws for twin in own]
     of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
@@ -88,7 +88,7 @@ def _chosen(
 
 
 def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
-    """Return the rows with most of their groups of features moved."""
+    """Return the rows with most of their feature groups moved; `far` multiplies the usual distance."""
     found = [list(moves.sample.rows[row]) for row in rows]
     for group in moves.groups:
         chosen = rng.random(len(rows)) < LEAST_MOVED_GROUPS + (1 - LEAST_MOVED_GROUPS) * far
@@ -102,7 +102,7 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
 def _accepted(
     sample: TwinSample, baseline: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
-    """Return the proposed rows whose label stays as likely, that are moved enough, and are no row of the table."""
+    """Return the proposed rows that keep the chances of their label, have enough moved values and are not real."""
     others = baseline.each(proposed, rows)
     stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
     return {
@@ -113,16 +113,16 @@ def _accepted(
 
 
 def _stays(own: Floats, other: Floats) -> Flags:
-    """Return for which rows a learner finds the label as likely after they are moved."""
+    """Return for each row whether a learner's chances change little enough by the move."""
     same = other.argmax(axis=1) == own.argmax(axis=1)
     return np.asarray(same & (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE))
 
 
 def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
-    """Return why the baseline cannot know which moves change a label, or None if it can.
+    """Return the reason if the baseline cannot know which moves change a label; None if it can.
 
-    It has to predict the labels of held-out rows better than the frequency of each class does: the one-sided 95 % limit
-    of the mean gain in log-likelihood, by Student's t, lies above 0.
+    It must predict the labels of held-out rows better than the frequency of each class does. So the one-sided 95 %
+    limit of the mean gain in log-likelihood, by Student's t, must be above 0.
     """
     if texts := moves.texts():
         return f"{', '.join(map(repr, texts))} has texts to read, whose meaning for the label the baseline cannot learn"

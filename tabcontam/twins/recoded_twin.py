@@ -13,20 +13,20 @@ from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import decimals
 from tabcontam.twins.twin_sample import TwinSample
 
-FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # of units that are in use
+FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # factors between units in use
 
 
 @dataclass(frozen=True)
 class RecodedTwin(Twin):
     """Features and categories have other names, numbers other units.
 
-    Keeps: the class, the order of a feature's numbers and the distances between them but for a factor, which cells are
-    equal, which are missing; the question and its answers. So a learner that sees only its rows does as well.
+    Keeps: the class; the order of a feature's numbers, and their distances up to a factor; which cells are equal or
+    missing; the question and its answers. So a learner that sees only these rows does as well as on the table's.
 
-    Changes: features are called X1, X2, … in a shuffled order, the values of a feature A, B, C, … in a shuffled order,
-    and each feature of numbers is multiplied by a factor of its own.
+    Changes: features are called X1, X2, … and the values of a feature A, B, C, …, both in a shuffled order. The numbers
+    of each feature are multiplied by one factor.
 
-    Cannot show memory: a model that knows what the names mean does worse without them and has recalled no row.
+    Cannot show memory: a model that knows what the names mean does worse without them, even if it has recalled no row.
     """
 
     kind: ClassVar[str] = "recoded"
@@ -50,7 +50,7 @@ class RecodedTwin(Twin):
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(FACTORS))
-    digits = decimals(cells, sample.table.missing) + 4  # so that no two numbers become one
+    digits = decimals(cells, sample.table.missing) + 4  # different numbers stay different
     known = {str(cell) for cell in cells if not sample.table.is_missing(cell)}
     powers = any("e" in cell.lower() for cell in known)
     scaled: dict[Cell, str] = {
@@ -67,7 +67,7 @@ def _renamed(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator
 
 
 def _letters(number: int) -> str:
-    """Return A, B, …, Z, AA, AB, … by their number, from 0.
+    """Return the name of a value by its number from 0: A, B, …, Z, AA, AB, ….
 
     >>> _letters(0), _letters(26)
     ('A', 'AA')

@@ -1,4 +1,4 @@
-"""The resampled twin: the same rows with other labels, drawn by the baseline's chances."""
+"""The resampled twin: the table's rows with other labels, drawn with the baseline's chances."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,13 +14,13 @@ from tabcontam.twins.twin_sample import TwinSample
 class ResampledTwin(Twin):
     """Each row's label is drawn by the baseline's chances given the other cells.
 
-    Keeps: every cell but the label, and how often a label comes with cells like these.
+    Keeps: every cell except the label, and how often a label occurs with such cells.
 
     Changes: the label. A recalled label is right no more often than one that the baseline draws.
 
-    Cannot tell memory from skill beyond the baseline's: a model that knows better than the baseline how the label
-    follows from the cells loses as one that recalls it does. And a model that recalls a label is wrong here where a
-    prediction might be right, so that the difference is more than memory adds.
+    Cannot tell memory from skill that exceeds the baseline's. If a model predicts the label better than the baseline
+    does, it loses accuracy here just as a model that recalls the label does. And recall loses too much here: where a
+    prediction would be right by chance, a recalled label may be wrong, so the difference is larger than memory's gain.
     """
 
     kind: ClassVar[str] = "resampled"

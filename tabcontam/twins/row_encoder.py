@@ -1,4 +1,4 @@
-"""Rows as numbers, for learners of scikit-learn: fitted to some rows, applied to these and to their twins."""
+"""Rows as numbers, for learners of scikit-learn. The encoder is fitted to some rows and encodes their twins, too."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from tabcontam.twins.twin_sample import Floats, Row, TwinSample
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature: its numbers' centre and spread, or the code of each usual value."""
+    """A feature: the centre and spread of its numbers, or a code for each of its usual values."""
 
     name: str
     missing: frozenset[str]
@@ -24,15 +24,15 @@ class Feature:
     codes: Mapping[str, float] | None = None
 
     def numbers(self, cells: Sequence[Cell]) -> Floats:
-        """Return a number for each cell: its own, or its value's code; NaN if it is missing."""
+        """Return each cell as a number: its own, or its value's code; NaN if missing."""
         return np.array([np.nan if cell is None or cell in self.missing else self._number(cell) for cell in cells])
 
     def standard(self, numbers: Floats) -> Floats:
-        """Return numbers as deviations from the centre; a missing one has none."""
+        """Return the numbers minus the centre, divided by the spread; 0 for a missing number."""
         return np.clip(np.nan_to_num((numbers - self.centre) / self.spread), -10, 10)
 
-    # other: any other value
-    # farthest: the largest size of a number: squares of larger ones are beyond what a float holds
+    # other: the code of any other value
+    # farthest: largest absolute number; the square of a larger one overflows a float
     def _number(self, cell: str, *, other: float = -1.0, farthest: float = 1e50) -> float:
         if self.numeric:
             return min(max(float(cell), -farthest), farthest) if is_number(cell) else np.nan
@@ -41,25 +41,25 @@ class Feature:
 
 @dataclass(frozen=True)
 class Encoder:
-    """All features of a sample's rows."""
+    """The encoder of all features of a sample's rows."""
 
     features: tuple[Feature, ...]
 
     @classmethod
     def of(cls, sample: TwinSample) -> "Encoder":
-        """Return the encoder that knows these rows' columns."""
+        """Return an encoder fitted to the sample's rows."""
         columns = zip(*sample.rows, strict=True)
         return cls(tuple(_feature(sample, name, cells) for name, cells in zip(sample.features, columns, strict=True)))
 
     def plain(self, rows: Sequence[Row]) -> Floats:
-        """Return a column for each feature, for trees: shape (rows, features), NaN if a cell is missing."""
+        """Return one column for each feature, for trees: shape (rows, features), NaN if missing."""
         columns = list(zip(*rows, strict=True)) if rows else [()] * len(self.features)
         return np.column_stack([one.numbers(cells) for one, cells in zip(self.features, columns, strict=True)])
 
     def spread_of(self, plain: Floats) -> Floats:
-        """Return standardised numbers, and a column for each usual value of others: (rows, columns), without NaN.
+        """Return standardised numbers, and a 0/1 column for each usual value of other features; no NaN.
 
-        `plain` has the rows as numbers.
+        `plain` has the rows as numbers; the result has the shape (rows, columns).
         """
         columns: list[Floats] = []
         for place, one in enumerate(self.features):
@@ -71,7 +71,7 @@ class Encoder:
         return np.column_stack(columns) if columns else np.zeros((len(plain), 1))
 
     def products_of(self, plain: Floats) -> Floats:
-        """Return the columns of `spread_of`, and, for a few features of numbers, all products of two and squares."""
+        """Return the columns of `spread_of`; for a few number features, also all squares and products of two."""
         spread = self.spread_of(plain)
         numeric = [place for place, one in enumerate(self.features) if one.numeric]
         if not 1 <= len(numeric) <= MOST_MULTIPLIED_FEATURES:
@@ -82,7 +82,7 @@ class Encoder:
 
 
 def for_trees(plain: Floats) -> Floats:
-    """Return the numbers with zeros in every column without any value, which trees cannot take."""
+    """Return the numbers; columns of NaN alone become zeros, since trees cannot use them."""
     return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 

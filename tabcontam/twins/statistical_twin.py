@@ -1,4 +1,4 @@
-"""The statistical twin: rows drawn from a model of the table, labels by the baseline."""
+"""The statistical twin: rows drawn from a statistical model of the table, with labels drawn by the baseline."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,16 +18,16 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 class StatisticalTwin(Twin):
     """New rows like the table's: each is drawn around one of its rows, with a label by the baseline.
 
-    The model of the table is a kernel: each group of related features takes its cells from a row of its own among the
-    ten nearest ones, or is moved towards it.
+    The statistical model is a kernel. Each group of related features chooses one of the row's ten nearest rows, and
+    takes that row's cells or moves towards them.
 
     Keeps: the names of features and categories, and how cells are related among similar rows.
 
-    Changes: every group of features but those with a category that fewer than 30 rows have, and the label, which is
-    drawn.
+    Changes: every group of features, except groups with a category that fewer than 30 rows have; and the label, which
+    is drawn.
 
-    Cannot tell memory from skill beyond the baseline's, as `resampled`: labels are as likely as in the baseline, and a
-    model that knows better does worse on them.
+    Cannot tell memory from skill that exceeds the baseline's, like `resampled`: labels have the baseline's chances, and
+    a model that predicts better than the baseline does worse on them.
     """
 
     kind: ClassVar[str] = "statistical"
@@ -36,7 +36,7 @@ class StatisticalTwin(Twin):
     tries: ClassVar[int] = 3
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row that has a draw outside the table. Raises `Skip` if fewer than half have one."""
+        """Return a twin of each row with a draw outside the table. Raises `Skip` if fewer than half have one."""
         moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")

@@ -1,4 +1,4 @@
-"""The check of a twin: it must be as hard as the table for learners, and not be distinguishable from its rows."""
+"""The check of a twin: it must be as hard for learners as the table, and hard to distinguish from the table's rows."""
 
 from dataclasses import replace
 
@@ -13,15 +13,15 @@ from tabcontam.twins.thresholds import MOST_TWIN_AUC
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 
-# digits: of a chance that is stored
+# digits: digits of a stored chance
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
-    """Return the twin with both learners' predictions. Raises `Skip` with the reason if it fails its check.
+    """Return the twin with the predictions of both learners. Raises `Skip` with the reason if it fails its check.
 
-    Gradient boosting and logistic regression learn from other rows than the asked one, in other parts than the
-    baseline's. They must be right on the twins as often as within the exact 95 % interval of how often they are right
-    on the rows. If the twin's words are its own, they learn from the twins, and from the same rows. A twin that claims
-    to be like the table is tested by a classifier that has to tell its rows, with their labels, from the table's: on
-    held-out rows the AUC must have a 95 % interval that reaches down to 0.55.
+    Gradient boosting and logistic regression learn from other rows than the predicted row, in other parts than those of
+    the baseline. Their accuracy on the twins must be within the exact 95 % interval of that on the rows. If the twin
+    has words of its own, learners of twins predict the twins, and learners of the same rows the rows. If the twin
+    claims to be like the table, a classifier tries to distinguish its rows and labels from the table's. The 95 %
+    interval of its AUC on held-out rows must reach down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]
@@ -44,7 +44,7 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4
 def _chances(
     sample: TwinSample, made: UnseenTwin, rows: list[int], kind: str, relearned: bool
 ) -> tuple[Floats, Floats]:
-    """Return a learner's chances of each class for the rows, and for their twins: shapes (rows, classes)."""
+    """Return a learner's chances of each class, for the rows and for their twins, each of shape (rows, classes)."""
     parts, own = sample.parts("checked"), tuple(sample.rows[row] for row in rows)
     if not relearned:
         learned = models(sample, kind, parts)

@@ -1,4 +1,4 @@
-"""The twins of tables: made, checked, and cached on disk under the table's content for later runs."""
+"""The making of twins: they are made, checked, and stored in the cache under the table's content."""
 
 from collections.abc import Mapping
 from itertools import chain
@@ -26,11 +26,11 @@ TWINS: Mapping[str, Twin] = {
 
 
 def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
-    """Return the twin of a table, of one of the kinds in `TWINS`.
+    """Return the twin of a table; `kind` is a key of `TWINS`.
 
-    It depends on the rows and the seed, not on the rows' order. At most 1,000 rows get a twin, chosen by the table's
-    content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, and if the twin
-    fails its check: see `checked`.
+    It depends on the rows and the seed, but not on the order of rows. At most 1,000 rows get a twin, chosen by the
+    table's content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, or if the
+    twin fails its check: see `checked`.
     """
     found = cached_fact(table, ("unseen", kind, seed), lambda: _cached(table, TWINS[kind], seed))
     if isinstance(found, str):
@@ -38,7 +38,7 @@ def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
     return found
 
 
-# version: of the twins: cached twins of other versions are not read
+# version: cached twins of other versions are not read
 def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenTwin | str:
     rank = ranks(table)
 
@@ -77,7 +77,7 @@ def _read(table: Table, twin: Twin, stored: Any) -> UnseenTwin:
 
 
 def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
-    """Return the first draw that passes its check, or the reason why the first draw failed."""
+    """Return the first draw that passes its check; if none does, the reason why the first draw failed."""
     why = ""
     for number in range(twin.tries):
         try:

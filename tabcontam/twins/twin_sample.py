@@ -1,4 +1,4 @@
-"""The rows that a twin is made of: those whose class is known, or a sample of them that depends only on the content."""
+"""The rows from which a twin is made: rows with a known class, or a sample of them that depends only on content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 
 def labelled(table: Table, target: str, question: ClassificationQuestion) -> dict[int, str]:
-    """Return the answer of every row that has one, whatever the order of the rows."""
+    """Return the answer of each row that has one, by the row's place."""
     column = table.column(target)
     cells = ((row, column[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
@@ -30,9 +30,9 @@ def labelled(table: Table, target: str, question: ClassificationQuestion) -> dic
 
 @dataclass(frozen=True, eq=False)
 class TwinSample:
-    """Rows of a table: their places in it, their features in the order of the columns' names, and their classes.
+    """Rows of a table: their places, their features in the order of column names, and their classes.
 
-    The first `twins` of them may get a twin: none of these is a row that an LLM may know from elsewhere.
+    Only the first `twins` rows may get a twin. Rows that an LLM may know from elsewhere are not among these.
     """
 
     table: Table
@@ -50,12 +50,12 @@ class TwinSample:
 
     @cached_property
     def codes(self) -> Ints:
-        """The place of each row's class among the classes."""
+        """The number of each row's class: its index in `classes`."""
         place = {label: number for number, label in enumerate(self.classes)}
         return np.array([place[label] for label in self.labels], dtype=np.int64)
 
     def is_real(self, row: Row) -> bool:
-        """Return whether a row of the table or of a known file has these features, however its values are written."""
+        """Return whether a row of the table or of a known file has equal features, however they are written."""
         if self._key(row) in self._real:
             return True
         cells = dict(zip(self.features, row, strict=True))  # a large file's other rows are recognised as written here
@@ -63,7 +63,7 @@ class TwinSample:
 
     @cached_property
     def _real(self) -> frozenset[Row]:
-        """The features of every row, also of those without a class, as keys that equal values share."""
+        """The features of all rows, with and without a class, as keys; equal values have equal keys."""
         places = [self.table.columns.index(name) for name in self.features]
         files = (self.table.all_stored, *self.table.known)
         return frozenset(self._key([row[place] for place in places]) for rows in files for row in rows)
@@ -72,24 +72,24 @@ class TwinSample:
         return tuple(map(self.key, row))
 
     def key(self, cell: Cell) -> Cell:
-        """Return the key of a cell: `5.10` and `5.1` share one, and missing cells have None."""
+        """Return the key of a cell: equal for `5.10` and `5.1`, None for a missing cell."""
         if cell not in self._keys:
             self._keys[cell] = None if cell is None or self.table.is_missing(cell) else value_key(cell)
         return self._keys[cell]
 
     def rng(self, *parts: object) -> np.random.Generator:
-        """Return a generator for this table and these parts, independent of the order of its rows and columns."""
+        """Return a random generator for this table and these parts; row and column order do not change it."""
         return np.random.default_rng(seeded(self.table, "unseen", *parts).getrandbits(64))
 
     def parts(self, *named: object) -> Ints:
-        """Return the random part of each row, from 0: rows that are equal in all features are of one part."""
+        """Return a random part, from 0, for each row; rows with equal features are in one part."""
         drawn = self.rng("parts", *named).permutation(len(self.rows)) % TWIN_FOLDS
         first: dict[Row, int] = {}
         return np.array([first.setdefault(row, int(part)) for row, part in zip(self.rows, drawn, strict=True)])
 
 
 def sample(table: Table) -> TwinSample:
-    """Return the rows that twins of a table are made of. Raises `Skip` with the reason if it has no twins."""
+    """Return the rows from which a table's twins are made. Raises `Skip` with the reason if it can have none."""
     target, question = table.target, table.question
     if target is None or question is None:
         raise Skip("no classification question, so that there is no accuracy to compare")

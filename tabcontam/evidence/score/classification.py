@@ -53,7 +53,7 @@ RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 @dataclass(frozen=True)
 class ClassificationTest(ChoiceTest):
-    """A classification of 100 random rows, or `rows`, with the card's question (TabLLM, Hegselmann et al. 2023)."""
+    """A classification of `rows` random rows, 100 by default, with the card's question (TabLLM, Hegselmann 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
@@ -64,13 +64,13 @@ class ClassificationTest(ChoiceTest):
     rows: int = CLASSIFIED_ROWS
 
     def about(self, rows: int) -> Self:
-        """Return this test about `rows` rows of a table, at most 1,000, or as many as there are."""
+        """Return this test with `rows` rows of a table, at most 1,000 and at most all rows."""
         return replace(self, rows=rows)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row, fewer for a smaller table.
+        """Return a query for each row; a small table has fewer.
 
-        Raises `Skip` if there is no question or a class has one row.
+        Raises `Skip` if there is no question, or if a class has only one row.
         """
         target, question = task_of(table)
         answers = answers_of(question)
@@ -84,7 +84,7 @@ class ClassificationTest(ChoiceTest):
         rows = in_random_order(rng, candidates, CLASSIFIED_ROWS)[: max(self.rows, CLASSIFIED_ROWS)]
         queries = []
         for number, asked in enumerate(rows):
-            rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # later draws are the same with fewer rows
+            rng = copied(rng) if number == CLASSIFIED_ROWS else rng  # `rows` does not change later draws
             examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             queries.append(
                 Query(
@@ -112,11 +112,11 @@ class ClassificationTest(ChoiceTest):
         return cached_fact(table, "few-shot", lambda: _cached_few_shot(table, target, labels, candidates))
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
+        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
         return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the share of valid answers that are right, next to both baselines' on the same rows; no p-value."""
+        """Return the share of valid answers that are right, and both baselines' share on the same rows; no p-value."""
         answers = valid_answers(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
         low, high = clopper_pearson(hits, len(answers))
@@ -161,7 +161,7 @@ class ClassificationTest(ChoiceTest):
         names: Sequence[str],
         cells: Sequence[str | None],
     ) -> Prompt:
-        """Return the prompt that asks about these cells, after rows of the table with their answers."""
+        """Return the prompt that asks about these cells, after example rows with their answers."""
         target, question = task_of(table)
         columns, by_name = [name for name in table.columns if name != target], dict(zip(names, cells, strict=True))
         shots = [
@@ -186,7 +186,7 @@ def task_of(table: Table) -> tuple[str, ClassificationQuestion]:
 
 
 def unfair(question: ClassificationQuestion) -> str | None:
-    """Return why a row alone cannot answer a question, or None if it can: see `ClassificationQuestion.fair`."""
+    """Return why no model can answer a question from a row alone; None if one can: see `ClassificationQuestion`."""
     if question.fair:
         return None
     return f"no model can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
@@ -198,13 +198,13 @@ def answers_of(question: ClassificationQuestion) -> tuple[str, ...]:
 
 
 def as_endings(prompt: Prompt, answers: Sequence[str]) -> Endings:
-    """Return the classes as endings of a prompt, each with a line end if one is the beginning of another."""
+    """Return the classes as endings of a prompt; each gets a line end if one class is the beginning of another."""
     end = "\n" if any(one != other and other.startswith(one) for one in answers for other in answers) else ""
     return Endings(prompt.completion, tuple(f" {answer}{end}" for answer in answers))
 
 
 def likeliest(query: Query, reply: Likelihoods) -> Reading:
-    """Return a reading with the likeliest of the scored classes, or with none if there is a tie."""
+    """Return a reading with the class of the highest likelihood; without a class if two are equal."""
     values = reply.values if reply.state is ReplyState.OK else ()
     best = [name for name, value in zip(query.asked, values, strict=bool(values)) if value == max(values)]
     answer = best[0] if len(best) == 1 else None
@@ -212,29 +212,29 @@ def likeliest(query: Query, reply: Likelihoods) -> Reading:
     return Reading(answer, hit, paper_hit=hit, readable=answer is not None)
 
 
-# class_tokens: the name of a class is longer than Yes
+# class_tokens: class names are longer than Yes
 def tokens_of(answers: Sequence[str], *, yes_no_tokens: int = 4, class_tokens: int = 16) -> int:
-    """Return the largest number of tokens of an answer."""
+    """Return a limit for the number of tokens of an answer."""
     return yes_no_tokens if all(answer.casefold() in ("yes", "no") for answer in answers) else class_tokens
 
 
 def _largest(queries: Sequence[Query]) -> float | None:
-    """Return the share of the largest class among the asked rows: the accuracy of the best constant answer.
+    """Return the share of the most frequent class among the asked rows: the accuracy of the best constant answer.
 
-    The table's largest class would not do: if classes are equally large, 37 of a hundred rows may be of it, and an
-    answerer that always names the other class is right in 63.
+    The most frequent class of the whole table would be a wrong baseline. If two classes are equally large, 37 of a
+    hundred asked rows may be of one, and a constant answer with the other is right in 63.
     """
     counts = Counter(str(query.expected[0]) for query in queries)
     return max(counts.values()) / counts.total() if counts else None
 
 
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
-    """Return the accuracy of a baseline on the queries for which it has a prediction."""
+    """Return the accuracy of a baseline on the queries that have its prediction."""
     chances = [query.chance[name].chance_of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
 
 
-# version: of the few-shot baseline: the cached results of other versions are not read
+# version: cached few-shot baselines of other versions are not read
 def _cached_few_shot(
     table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int], *, version: int = 1
 ) -> dict[int, CellPrediction]:
@@ -262,10 +262,10 @@ def _cached_few_shot(
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
-    """Return how often logistic regression on a few rows of each class, none equal to the asked, names each class.
+    """Return for each row how often five logistic regressions name each class.
 
-    It learns from five seeded draws of 16 rows of a class, or half of the class. A row that each draw holds has no
-    answer.
+    Each learns from a seeded draw of 16 rows of each class, or half of the class; none equals the asked row. A row that
+    is in every draw gets no prediction.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -294,7 +294,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
 
 
 def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
-    """Return the rows' features but the target: standardised numbers, and a column for each usual value of others."""
+    """Return the rows' features except the target: standardised numbers; a 0/1 column for each usual value."""
     columns = []
     for name in sorted(set(table.columns) - {target}):
         cells = [table.column(name)[row] for row in rows]
@@ -318,15 +318,16 @@ class Classification0Shot(ClassificationTest):
 
     Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question.
 
-    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
-    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
+    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
+    and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and a model that understands a
-    question; the controls take no part.
+    question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
+    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
@@ -346,18 +347,19 @@ class Classification1Shot(ClassificationTest):
 
     Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
 
-    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The rows shown are random
-    and never the asked one; the authors' code shows the first row of each class every time, which may be the asked one.
+    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The example rows are random
+    and never the asked row. The authors' code always shows the first row of each class, which may be the asked row.
 
-    Null: always the class that most of the asked rows have. Its accuracy stands next to the score, and so does that of
-    logistic regression on 16 rows of each class. There is a score with an exact 95 % interval, and no verdict.
+    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
+    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
+    and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
-    more, and a model that understands a question; the controls take no part.
+    more, and a model that understands a question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; it stands in the ranking next to the other tests' findings.
+    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 

@@ -1,4 +1,4 @@
-"""The difficulty of a table: the accuracy of gradient boosting that learns from most of its rows on the others."""
+"""The difficulty of a table: the cross-validated accuracy of gradient boosting."""
 
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from tabcontam.twins.twin_sample import labelled
 
 @dataclass(frozen=True)
 class CrossValidatedAccuracy:
-    """The share of rows that are predicted right, each from rows of other parts, and that of the largest class."""
+    """The share of rows predicted right by a learner of other rows, and the share of the most frequent class."""
 
     accuracy: float
     majority: float
@@ -23,18 +23,17 @@ class CrossValidatedAccuracy:
 
     @property
     def lift(self) -> float:
-        """The accuracy less the majority's."""
+        """The accuracy minus the share of the most frequent class."""
         return self.accuracy - self.majority
 
 
-# version: of the baseline: the cached results of other versions are not read
+# version: cached results of other versions are not read
 def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | None:
     """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
 
-    It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, where it
-    is a fine-tuned language model. Return None if nothing can be learned: without a question, with a class of fewer
-    rows than parts, and for texts, which such a learner cannot read. It takes about a second; the result is stored in
-    the cache folder.
+    It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, who use
+    a fine-tuned language model. Return None without a question, if a class has fewer rows than there are parts, and for
+    texts, which this learner cannot read. It takes about a second; the result is stored in the cache.
     """
     target, question = table.target, table.question
     if target is None or question is None or table.text is not None:

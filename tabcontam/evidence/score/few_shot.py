@@ -1,4 +1,4 @@
-"""Few-shot classification after TabLLM: the class of a row after a number of others with theirs."""
+"""Few-shot classification after TabLLM: the prompt shows rows with their classes, then asks for the class of a row."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,9 +56,9 @@ Cells = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class FewShotPlan:
-    """The plan for a table: its draws, the chances of each asked row by shots and draw, and its twin if it has one.
+    """The plan for a table: draws, the learners' chances for each asked row by shots and draw, and its twin, if any.
 
-    `lines` describe the differences from the request.
+    `lines` report where the plan differs from the request.
     """
 
     shots: tuple[int, ...]
@@ -72,30 +72,31 @@ class FewShotPlan:
 class FewShot(ChoiceTest):
     """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by the rows shown.
 
-    Measures: the share of right answers at each number of shots, with refused and unreadable answers counted as errors
-    and, next to it, left out; if the model reports log-probabilities, the AUC, too (of several classes the mean of each
-    against the rest); and memory's share at each number of shots, on unseen twins of the rows as in `memory_share`.
+    Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
+    share without them is also reported. If the model reports log-probabilities, the AUC is measured, too (with several
+    classes, the mean of each class against the rest). Memory's share is measured at each number of shots, on unseen
+    twins of the rows as in `memory_share`.
 
-    Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each that has one. The table is
-    cut into fifths by a seed. Each of five draws asks 20 rows of one fifth, in which the classes have the shares that
-    they have there, and shows rows of the other four: an 80/20 split, and no row is asked by two draws. The shots are
-    balanced: no class has two rows more than another, as far as the table has rows. Fewer shots are the first of more.
-    All rows of a draw, and their twins, are asked after the same shots in the same order. No shot is equal to an asked
-    row in all features. Features without a value are left out of a row if its form names features.
+    Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each row that has one. A seed
+    splits the table into fifths. Each of five draws asks 20 rows of one fifth and shows rows of the other four, an
+    80/20 split. No row is asked by two draws. The asked rows have the class shares of their fifth. The shots are
+    balanced: no class has two rows more than another, if the table has enough rows. Fewer shots are the first of more
+    shots. All rows of a draw, and their twins, are asked after the same shots in the same order. No shot equals an
+    asked row in all features. If the serializer names features, features without a value are left out of a row.
 
-    Null: always the class that most of the asked rows have. Next to the score stand logistic regression and gradient
-    boosting (with their packages LightGBM and TabPFN) that learned from exactly the rows shown. There are exact 95 %
-    intervals of accuracies, DeLong's of AUCs, and the standard deviation over draws; and no verdict.
+    Null: the answer is always the most frequent class of the asked rows. For comparison, logistic regression and
+    gradient boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact
+    95 % intervals, AUCs those of DeLong, and both a standard deviation over draws. There is no verdict.
 
     Published rule: none; the paper reports AUCs.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and a model that understands a
-    question. If log-probabilities can be had, the answer is the likeliest class name after the prompt in the form for
-    base models; else the model is asked in words. `evaluate` asks it; `run -k shots` asks in words.
+    question. If the model reports log-probabilities, its answer is the likeliest class name after the prompt for base
+    models. If not, the model is asked in words. `evaluate` chooses the way; `run -k shots` asks in words.
 
-    Cannot show: contamination. TabLLM fine-tunes its model on the shots; here they stand in the prompt, so that beyond
-    0 shots the two differ. A prompt that is longer than the model's context is never cut: it gets no answer, and the
-    result reports that.
+    Cannot show: contamination. TabLLM fine-tunes its model on the shots; here the prompt shows them, so the two differ
+    above 0 shots. A prompt that is longer than the model's context is never cut: it gets no answer, and the result
+    reports that.
 
     Source: TabLLM (Hegselmann et al. 2023), sections 3 and 4, and its code for the splits and shots.
 
@@ -114,7 +115,7 @@ class FewShot(ChoiceTest):
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries at each number of shots, each followed by its twin's. Raises `Skip`."""
+        """Return the queries at each number of shots, each before the query about its twin. Raises `Skip`."""
         _, question = task_of(table)
         plan = self.dealt(table, rng)
         return [
@@ -126,11 +127,11 @@ class FewShot(ChoiceTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: then no model can know which class is which."""
+        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
-        """Return the asked and shown rows with the learners' predictions, for every form of rows. Raises `Skip`."""
+        """Return the plan: asked and shown rows and the learners' predictions, for every serializer. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
 
         def find() -> FewShotPlan | str:
@@ -145,13 +146,13 @@ class FewShot(ChoiceTest):
         return found
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the named class or, by log-probabilities, the likeliest one; a tie names none."""
+        """Return the named class, or the likeliest one by log-probabilities; no class if two are equally likely."""
         if not isinstance(reply, Likelihoods):
             return super().read(query, reply, serializer, dictionary)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the accuracy over all numbers of shots with that at each of them; no p-value."""
+        """Return the accuracy over all numbers of shots, and the results at each number; no p-value."""
         found = evaluated(trials)
         asked = sum(one.asked for one in found)
         hits = sum(one.own.right for one in found)
@@ -231,7 +232,7 @@ class FewShot(ChoiceTest):
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
-        """Return a question about the cells, after rows of the table with their answers."""
+        """Return a question about these cells, after the `shown` rows with their answers."""
         target = table.column(table.target or "")
         shots = [
             (_text(table, serializer, _cells(table, row, cells)), question.answer(target[row] or "")) for row in shown
@@ -245,12 +246,12 @@ class FewShot(ChoiceTest):
 
 @dataclass(frozen=True)
 class FewShotScored(FewShot):
-    """Few-shot classification by the likelihood of each class after the prompt."""
+    """Few-shot classification by the likelihood of each class as the prompt's continuation."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
 
     def in_words(self, samples: int | None) -> Test | None:
-        """Return the test as it is asked of a model that reports no log-probabilities."""
+        """Return the test to use for a model that reports no log-probabilities."""
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
@@ -258,9 +259,9 @@ class FewShotScored(FewShot):
 
 
 def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
-    """Return lines on differences from the request: unavailable shots, twins or learners.
+    """Return lines on shots, twins or learners that were requested and are not available.
 
-    `rng` is the one by which the queries were drawn.
+    `rng` is the generator that drew the queries.
     """
     try:
         return test.dealt(table, rng).lines
@@ -269,7 +270,7 @@ def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
 
 
 def _twin(table: Table) -> tuple[UnseenTwin | None, str]:
-    """Return the table's unseen twin, or why there is none."""
+    """Return the table's unseen twin and "", or None and the reason."""
     try:
         return unseen_twin(table, TWIN), ""
     except Skip as skip:
@@ -277,7 +278,7 @@ def _twin(table: Table) -> tuple[UnseenTwin | None, str]:
 
 
 def _askable(table: Table, labels: Mapping[int, str], twin: UnseenTwin | None) -> Sequence[int]:
-    """Return the rows that may be asked: of a large table some, chosen by its content, as twins are made of them."""
+    """Return the rows that may be asked about: the rows that may get twins; without twins, chosen by content."""
     if twin is not None:
         found = sample(table)
         return found.places[: found.twins]
@@ -293,9 +294,9 @@ def _chances(
     shots: Sequence[int],
     twin: UnseenTwin | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
-    """Return the predictions for each asked row without the model, by shots and draw, and why a learner has none.
+    """Return each learner's predictions for the asked rows, by shots and draw, and the reason if there are none.
 
-    Numbers are scaled by all rows that are asked or shown; labels play no part in that.
+    Numbers are standardised over all asked and shown rows; their labels are not used for this.
     """
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
     place, features = {row: position for position, row in enumerate(rows)}, described(table, target, rows)
@@ -331,7 +332,7 @@ def _chances(
 def _lines(
     test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], available: int
 ) -> Iterator[str]:
-    """Yield lines on rows and shots that differ from the request."""
+    """Yield lines on the numbers of rows and shots that differ from the request."""
     if why := unfair(question):
         yield f"{why}: the accuracy at 0 shots is chance"
     asked = sum(len(draw.asked) for draw in draws)
@@ -356,14 +357,14 @@ def _cells(table: Table, row: int, features: Iterable[str]) -> dict[str, Cell]:
 
 
 def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
-    """Return a row as it is shown; features without a value are left out if the form names its features."""
+    """Return a row as the prompt shows it, without features that have no value if the serializer names features."""
     named = serializer.names_features
     kept = {name: cell for name, cell in cells.items() if not (named and (cell is None or table.is_missing(cell)))}
     return serializer.alone(list(kept), list(kept.values()))
 
 
 def _sentence(found: Sequence[ShotResult]) -> str:
-    """Return the accuracy at each number of shots, in words that a person can check."""
+    """Return the accuracy at each number of shots as a sentence."""
     if not any(one.asked for one in found):
         return "no row was classified"
     parts = []

@@ -1,4 +1,4 @@
-"""Memory's share by fresh rows: accuracy on the table's rows compared with rows that no model can have read."""
+"""Memory's share by fresh rows: the accuracy on the table's rows minus that on rows that no model can have read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,31 +10,31 @@ from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_wo
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
-FRESH = "fresh"  # the last word of the id of a query about a fresh row
+FRESH = "fresh"  # the ending of the id of a query about a fresh row
 
 
 def is_fresh(query: Query) -> bool:
-    """Return whether a query is about a fresh row, by its id, which a run's records hold, too."""
+    """Return whether a query is about a fresh row, by its id, which the trials of a run have, too."""
     return bool(query.decoy_of) and query.id == f"{query.decoy_of}-{FRESH}"
 
 
 @dataclass(frozen=True)
 class AnsweredRows:
-    """Rows with a valid answer: whether each is right, and the share of learners that are right on it."""
+    """Rows with a valid answer: whether each answer is right, and the share of learners that are right."""
 
     right: tuple[bool, ...]
     learned: tuple[float, ...]
 
     @property
     def beyond(self) -> list[float]:
-        """The model's correctness less that of the learners, row by row."""
+        """For each row, 1 or 0 for a right or wrong answer, minus the share of learners that are right."""
         return [one - other for one, other in zip(self.right, self.learned, strict=True)]
 
 
 def against_fresh(trials: Sequence[Trial]) -> Evidence:
-    """Return the difference of both accuracies, less that of learners, with a 95 % interval and a p-value in words.
+    """Return the difference of the two accuracies minus that of the learners, with a 95 % interval and a p-value.
 
-    Rows and fresh rows are two samples, and no pairs.
+    Rows and fresh rows are two independent samples, not pairs.
     """
     rows, fresh = _sides(trials)
     found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
@@ -69,7 +69,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
 
 def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
-    """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
+    """Return the share if answers without a class count as wrong; None if it is equal, or if no answer is right."""
     rows, fresh = _sides(trials, wrong=True)
     more = len(rows.right) + len(fresh.right) > count and any((*rows.right, *fresh.right))
     return _share(rows, fresh) if more else None
@@ -81,9 +81,9 @@ def _sides(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[AnsweredRow
 
 
 def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
-    """Return the rows for which a class was named.
+    """Return the rows whose answer names a class.
 
-    With `wrong`, return all rows that had a reply: a reply that names no class is a wrong answer.
+    With `wrong`, return all rows that had a reply; a reply that names no class is then a wrong answer.
     """
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
     right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
@@ -92,10 +92,10 @@ def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
 
 
 def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
-    """Return the difference less that of learners, with the more cautious of two p-values and lower limits.
+    """Return the difference minus that of the learners, with the larger of two p-values and the smaller lower limit.
 
-    The second p-value and limit are of the answers alone: learners that do better on fresh rows are no evidence against
-    a model that does as well on both.
+    The second p-value and limit come from the model's answers alone. So a model that does equally well on both kinds of
+    rows gets no share from learners that do better on fresh rows.
     """
     if not rows.right or not fresh.right:
         return MeanGain(0.0, (-1.0, 1.0), 1.0)
@@ -114,7 +114,7 @@ def _describe(rows: AnsweredRows, fresh: AnsweredRows, found: MeanGain) -> str:
 
 
 def _left_out(silent: int, if_wrong: MeanGain | None) -> str:
-    """Return in words how many answers are left out, and the share if they count as wrong."""
+    """Return, in words, the number of answers that are left out, and the share if they count as wrong."""
     if not silent:
         return ""
     names = "answer names" if silent == 1 else "answers name"

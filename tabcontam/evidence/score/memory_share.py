@@ -1,4 +1,4 @@
-"""Memory's share: the part of an accuracy that comes from recalled labels."""
+"""Memory's share: the part of a classification's accuracy that comes from recalled labels."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
 
 @dataclass(frozen=True)
 class TwinAnswers:
-    """The answers to a row and its twin, each right or not, with the share of learners that are right on each."""
+    """The answers to a row and its twin: whether each is right, and the share of learners that are right on each."""
 
     own: bool
     twin: bool
@@ -56,12 +56,12 @@ class TwinAnswers:
 
     @property
     def lost(self) -> float:
-        """The correctness on the row less that on its twin."""
+        """1 or 0 for a right or wrong answer on the row, minus that on its twin."""
         return float(self.own - self.twin)
 
     @property
     def gain(self) -> float:
-        """The loss of the model less that of the learners."""
+        """The model's loss minus the learners' loss."""
         return self.lost - (self.learned - self.learned_twin)
 
 
@@ -70,46 +70,46 @@ class MemoryShare(ClassificationTest):
     """Shown one row of each class, the model must give the class of another row, and of an unseen twin of that row.
 
     Measures: memory's share of an accuracy: how much more often the model is right on rows of the table than on their
-    unseen twins. Gradient boosting and logistic regression learn from other rows; their loss on the same twins,
-    averaged over the two, is subtracted: it is the twins' own difficulty. A row and its twin are asked after the same
-    examples in the same order. If fresh rows are given (`--fresh FILE`), which no model can have read, they take the
-    place of twins, and the two learners' loss on them is subtracted in the same way.
+    unseen twins. Gradient boosting and logistic regression, which learn from other rows, predict both, too. Their mean
+    loss on the twins is subtracted, since it shows how much harder the twins are. A row and its twin are asked after
+    the same examples in the same order. Fresh rows (`--fresh FILE`), which no model can have read, replace the twins if
+    they are given; the learners' mean loss on them is subtracted in the same way.
 
-    Queries: 100 random rows, or N with `--rows N`, with the card's question, one example of each class before each, and
-    as decoys the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin is
-    `perturbed`: a sixth of its values or more is moved, and at least two, within noise that cannot change the label by
-    the baseline. Names, codes, identifiers and dates stay, and everything else whose meaning the learners have not
-    learned. Twins are checked first: both learners have to be right on them as often as on the rows, within the 95 %
-    interval, and a blind classifier must not be able to distinguish them from the table (its AUC has an interval that
-    reaches down to 0.55; with fewer rows it has less power).
+    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each.
+    Decoys are the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin is
+    `perturbed`: at least a sixth of its values, and at least two, are moved within noise that cannot change the label
+    by the baseline. Names, codes, identifiers and dates stay, as does everything else of which the learners have not
+    learned the meaning. Twins are checked first. Both learners must be right on them as often as on the rows, within
+    the 95 % interval. A blind classifier must not be able to distinguish them from the table: the interval of its AUC
+    must reach down to 0.55 (with fewer rows this check has less power).
 
     Null: a model that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
-    confidence of 95 %; a share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
-    It is the larger of two: of the answers, and of the answers less those of the learners. With twins both are computed
-    by exchanging the two sides of each pair (for the answers it is McNemar's exact test), with fresh rows, which form
-    no pairs, by exchanging rows and fresh rows. There is a score, and no verdict. Answers that were refused or could
-    not be read are left out, with their pair in the case of twins; the result reports them, and the share if they count
-    as wrong.
+    confidence of 95 %. A share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
+    There is one p-value of the answers, and one of the answers minus the learners' answers; the larger one counts. With
+    twins both come from exchanging the two sides of each pair (for the answers this is McNemar's exact test). With
+    fresh rows, which form no pairs, they come from exchanging rows and fresh rows. There is a score, and no verdict.
+    Refused and unreadable answers are left out, with their pair in the case of twins. The result reports their number,
+    and the share if they count as wrong.
 
     Published rule: none.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
-    different ones of each class, at most 300 features, and a model that understands a question; the controls take no
-    part. For twins also labels of which learners can learn something, no feature with texts to read, and twins that
-    pass their check; in their place 20 fresh rows or more.
+    different ones of each class, at most 300 features, and a model that understands a question. The controls do not
+    take this test. Twins also need labels that learners can predict better than chance, features without texts to read,
+    and a passed check. With fresh rows, 20 or more are needed instead.
 
-    Cannot show: memory that works on the twin, too: of a row that is recalled by the cells that stayed, such as its
-    name or its number, or of rows like it. So the share is a lower bound for a model that recalls rows by and large,
-    and right for one that needs the row as it stands. Knowledge of the task, of the meaning of features and categories
-    and of named persons or things does as well on the twin and counts for nothing; a twin in other words (`recoded`)
-    would take it for memory, and so it is not used. A law that is finer than the rows show would be taken for memory,
-    such as one by single digits of measured numbers: its twins may have a wrong label. Only rows that can be moved so
-    are asked, which on average are easier than the rest, so that the accuracy differs from that of
-    `classification_1shot`, and less of it can be memory's. Fresh rows have none of these limits. But if the world has
-    changed since the table was made, a model that knows the world of the table, and no row of it, loses on them what
-    learners may not lose. One test in a hundred reports a share above 0 by chance, and nothing corrects for the number
-    of models and tables. Reference models that have read the rows themselves hide the memory of others: if all have,
-    nothing is left of the reported difference.
+    Cannot show: memory that works on the twin, too, such as memory of a row that is recalled by the cells that stayed
+    (a name or a number) or by similar rows. So the share is a lower bound for a model that recalls rows roughly, and
+    right for one that needs the exact row. Knowledge of the task, of features and categories and of named persons or
+    things helps on the twin as well, and counts for nothing. A twin in other words (`recoded`) would take such
+    knowledge for memory, and so it is not used. A law that is finer than the rows show, such as one of single digits of
+    measured numbers, would be taken for memory: its twins may have a wrong label. Only rows that can be moved in this
+    way are asked. They are on average easier than the rest, so the accuracy differs from that of
+    `classification_1shot`, and less of it can be memory's. Fresh rows have none of these limits. But the world may have
+    changed since the table was made. Then a model that knows the old world, and no row of the table, may lose more on
+    fresh rows than the learners. One test in a hundred reports a share above 0 by chance, and nothing corrects for the
+    number of models and tables. Reference models that have read the rows themselves hide the memory of other models: if
+    all have, nothing is left of the reported difference.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows is compared with accuracy on similar rows in ConStat (Dekoninck et al. 2024) and GSM1k.
@@ -128,9 +128,9 @@ class MemoryShare(ClassificationTest):
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row and as many about twins, or about fresh rows if these are given.
+        """Return a query about each row, and as many about twins, or about fresh rows if given.
 
-        Raises `Skip` if there is no question, no twin that passes its check, or nothing that learners can learn from.
+        Raises `Skip` if there is no question, if no twin passes its check, or if learners cannot learn the label.
         """
         own = super().queries(table, serializer, rng)
         if table.fresh:
@@ -138,11 +138,11 @@ class MemoryShare(ClassificationTest):
         return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return None: the score is no accuracy, and stands in no mean."""
+        """Return None: the score is not an accuracy, so no mean contains it."""
         return None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the difference of both accuracies less the learners', with a 95 % interval and a p-value in words."""
+        """Return the difference of both accuracies minus the learners', with a 95 % interval and a p-value in words."""
         if any(is_fresh(trial.query) for trial in trials):
             return against_fresh(trials)
         silent = Counter[str]()
@@ -165,7 +165,7 @@ class MemoryShare(ClassificationTest):
         )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return the model's loss on twins less a reference model's on the same ones (after Dekoninck et al. 2024)."""
+        """Return the model's loss on twins minus a reference model's on the same twins (Dekoninck et al. 2024)."""
         own, reference = by_row(trials), by_row(others)
         both = [(own[name], reference[name]) for name in own if name in reference]
         if not both:
@@ -177,7 +177,7 @@ class MemoryShare(ClassificationTest):
     def compare_with_references(
         self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
     ) -> ReferenceCurveExcess | None:
-        """Return how far rows are above a curve of reference models (after Dekoninck et al. 2024, section 3)."""
+        """Return how far the accuracy on rows is above reference models' curve (Dekoninck et al. 2024, section 3)."""
         own = by_row(trials)
         known = {llm: pairs for llm, read in others.items() if (pairs := by_row(read))}
         names = [name for name in own if all(name in pairs for pairs in known.values())]
@@ -212,7 +212,7 @@ class MemoryShare(ClassificationTest):
         return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
 
     def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
-        """Return the queries, and as many about fresh rows as there are, each after the examples of one of them."""
+        """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
         from tabcontam.twins.fresh_predictions import predict_fresh_rows
 
         found, labels = predict_fresh_rows(table), fresh_labels(table)
@@ -234,7 +234,7 @@ class MemoryShare(ClassificationTest):
         return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
 
     def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
-        """Return the query about the twin of the asked row."""
+        """Return the query about the twin of the row that `query` asks about."""
         twin = unseen_twin(table, TWIN)
         place = twin.place[query.rows[-1]]
         return replace(
@@ -262,10 +262,10 @@ def _learned_answers(table: Table) -> Mapping[int, Sequence[str]]:
 def by_row(
     trials: Sequence[Trial], *, wrong: bool = False, silent: Counter[str] | None = None
 ) -> dict[tuple[str, str | None], TwinAnswers]:
-    """Return the pairs with two valid answers by the query about the row and its class.
+    """Return the pairs of a row and its twin that have two valid answers, by the id of the row's query and its class.
 
-    `silent` counts the others, and their rows and twins without one. With `wrong`, a reply that names no class is a
-    wrong answer, unless there was no reply at all.
+    `silent` counts the other pairs by reason, and rows and twins without a partner. With `wrong`, a reply that names no
+    class is a wrong answer; a missing reply is not.
     """
     silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
@@ -292,8 +292,8 @@ def by_row(
 def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
     """Return the mean gain of the pairs, with its interval.
 
-    The p-value is the larger of two: of the model's gain, and of that less the learners' gain. So a model is not
-    suspected that does as well on both, however the learners do, nor one that does worse on twins as they do.
+    The p-value is the larger of two: for the model's loss, and for this loss minus the learners'. So there is no share
+    if a model does equally well on both sides, or if it loses no more on twins than the learners do.
     """
     if not pairs:
         return MeanGain(0.0, (-1.0, 1.0), 1.0)
@@ -302,7 +302,7 @@ def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
 
 
 def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
-    """Return the share if an answer without a class is wrong, or None if nothing changes or no answer is right."""
+    """Return the share if answers without a class count as wrong; None if it is equal, or if no answer is right."""
     every = list(by_row(trials, wrong=True).values())
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None
@@ -311,7 +311,7 @@ def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
 def _on_twins(
     pairs: Sequence[TwinAnswers], found: MeanGain, left_out: int, if_wrong: MeanGain | None
 ) -> TwinComparison | None:
-    """Return the parts of the share, or None if there is no pair."""
+    """Return the numbers behind the share; None if there is no pair."""
     if not pairs:
         return None
     return TwinComparison(
@@ -328,7 +328,7 @@ def _on_twins(
 
 
 def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
-    """Return the finding in words that a person can check."""
+    """Return the result as a sentence."""
     if not pairs:
         return "the model answered no row together with its unseen twin"
     own, twins = fmean(pair.own for pair in pairs), fmean(pair.twin for pair in pairs)
@@ -336,9 +336,9 @@ def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     return f"accuracy {own:.2f}, on unseen twins of the same rows {twins:.2f}; {share_in_words(found, *models)}"
 
 
-# named: features that the sentence names
+# named: number of features that the sentence names
 def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
-    """Return in words the features that twins share with their rows: memory by these works on the twin, too."""
+    """Return a sentence on the features that are equal in rows and twins: memory by these works on the twin, too."""
     names = sorted({name for trial in trials for name in trial.query.shared_features})
     if not names:
         return ""
@@ -350,7 +350,7 @@ def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
 
 
 def _left_out(silent: Counter[str], if_wrong: MeanGain | None) -> str:
-    """Return in words how many pairs are left out, and why; and the share if they are not."""
+    """Return, in words, the number of pairs left out and the reasons, and the share if they count as wrong."""
     parts = []
     if silent["pair"]:
         lacking = [(silent[what], what) for what in ("row", "twin") if silent[what]]

@@ -24,14 +24,14 @@ from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-LIKELY = "supervised chances"  # the learners' probability of each class, among the chances of a query
+LIKELY = "supervised chances"  # the key of the learners' probabilities in the chances of a query
 WORST = -log(LEAST_CLASS_CHANCE)
 Chances = Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class _PairChances:
-    """The chances of each class for a row and its twin: the model's, and those of learners that saw other rows."""
+    """The chances of each class for a row and its twin, by the model and by learners of other rows."""
 
     label: str
     own: Chances
@@ -41,12 +41,12 @@ class _PairChances:
 
     @property
     def plain(self) -> float:
-        """The model's log-loss on the twin less that on the row, as a share of the largest."""
+        """The model's log-loss on the twin minus that on the row, divided by the largest possible log-loss."""
         return (_loss(self.twin, self.label) - _loss(self.own, self.label)) / WORST
 
     @property
     def gain(self) -> float:
-        """The model's loss less that of the learners."""
+        """The model's loss minus the learners' loss."""
         return self.plain - (_loss(self.learned_twin, self.label) - _loss(self.learned, self.label)) / WORST
 
 
@@ -54,29 +54,27 @@ class _PairChances:
 class MemoryShareScored(MemoryShare):
     """The class of another row, and of an unseen twin of that row, is scored after one row of each class.
 
-    Measures: memory's share as `memory_share` does, of the same rows and twins, by the likeliest class. In addition,
-    memory's share of the log-loss and of the AUC: how much smaller the log-loss of the row's own class is, and how much
-    larger the AUC, on rows than on their twins, less the loss of gradient boosting and logistic regression on the
-    twins.
+    Measures: memory's share as `memory_share` does, on the same rows and twins; the answer is the likeliest class. In
+    addition, memory's share of the log-loss of the right class and of the AUC: how much better each is on rows than on
+    their twins, minus the same difference for gradient boosting and logistic regression.
 
     Queries: those of `memory_share`, each with its classes as endings that are scored after the prompt in the form for
     base models. The chance of a class is its likelihood among the classes.
 
-    Null: a model that recalls no label finds it as likely for twins. The p-value of the log-loss is the larger of two,
-    of the model's own losses and of these less those of the learners, each by exchanging the two sides of each pair; a
-    share is reported as above 0 if it is 0.01 or less. The interval of the log-loss is Student's, that of the AUC is
-    from 2,000 resamples of the rows within each class; both have a confidence of 95 %. A chance below 0.01 counts as
-    0.01, so that one sure and wrong answer does not decide. There is a score, the share of the accuracy, and no
-    verdict.
+    Null: a model that recalls no label gives it the same chance on rows and twins. There are two p-values for the
+    log-loss, of the model's losses and of these minus the learners'; each comes from exchanging the two sides of each
+    pair, and the larger one counts. A share is reported as above 0 if it is 0.01 or less. The interval of the log-loss
+    is Student's, that of the AUC is from 2,000 resamples of the rows within each class; both have a confidence of 95 %.
+    A chance below 0.01 counts as 0.01, so that one sure and wrong answer does not decide. There is a score, the share
+    of the accuracy, and no verdict.
 
     Published rule: none.
 
-    Needs: the same as `memory_share`, but twins in any case, and log-probabilities of given text. Fresh rows take no
-    part.
+    Needs: the same as `memory_share`, but always twins, and log-probabilities of given text. Fresh rows are not used.
 
-    Cannot show: more than `memory_share` can. A model that is surer of rows than of twins for another reason than
-    memory, for example because a moved value makes a row look odd to it, has a share of the log-loss without one of the
-    accuracy.
+    Cannot show: more than `memory_share` can. A model may be surer of rows than of twins for another reason than
+    memory, for example if a moved value makes a row look odd. Then it has a share of the log-loss without a share of
+    the accuracy.
 
     Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).
 
@@ -92,7 +90,7 @@ class MemoryShareScored(MemoryShare):
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` as it does."""
+        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` in the same cases."""
         table = replace(table, fresh=())
         asked, twin = super().queries(table, serializer, rng), unseen_twin(table, TWIN)
 
@@ -110,25 +108,25 @@ class MemoryShareScored(MemoryShare):
         ]
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the likeliest class; a tie names none."""
+        """Return the likeliest class; no class if two are equally likely."""
         if isinstance(reply, Likelihoods):
             return likeliest(query, reply)
         return super().read(query, reply, serializer, dictionary)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the evidence of `memory_share`, with the log-loss and the AUC added to its sentence."""
+        """Return the evidence of `memory_share`; its sentence also reports the log-loss and the AUC."""
         found = super().weigh(trials, level)
         return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), twins=None)
 
 
 def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:
     prompt = write()
-    assert isinstance(prompt, Prompt)  # noqa: S101 - of `memory_share`, which asks in words
+    assert isinstance(prompt, Prompt)  # noqa: S101 - `memory_share` asks in words
     return as_endings(prompt, answers)
 
 
 def _both(trials: Sequence[Trial]) -> list[_PairChances]:
-    """Return the rows for which both sides report the chance of each class."""
+    """Return the pairs in which the model reports the chance of each class for the row and for its twin."""
     by_query = {trial.query.id: chances for trial in trials if (chances := chances_of(trial)) is not None}
     twins = {trial.query.decoy_of: trial.query for trial in trials if trial.query.decoy_of}
     return [
@@ -150,9 +148,9 @@ def _loss(chances: Chances, label: str) -> float:
 
 @dataclass(frozen=True)
 class ChanceShares:
-    """The results on rows and twins by chances: log-losses in nats, and memory's shares of them and of the AUC.
+    """The results by chances: log-losses on rows and twins in nats, and memory's shares of the log-loss and the AUC.
 
-    A larger share of the log-loss means that more is recalled; `p_value` is that it is 0 or less.
+    A larger share of the log-loss means more recall. `p_value` tests the assumption that this share is 0 or less.
     """
 
     own: float
@@ -169,7 +167,7 @@ class ChanceShares:
 
 
 def shared(trials: Sequence[Trial]) -> ChanceShares | None:
-    """Return the log-loss and the AUC on rows and twins, or None if no pair has log-probabilities."""
+    """Return memory's shares of the log-loss and the AUC; None if no pair has log-probabilities."""
     rows = _both(trials)
     if not rows:
         return None
@@ -191,7 +189,7 @@ def shared(trials: Sequence[Trial]) -> ChanceShares | None:
 
 
 def _describe(found: ChanceShares | None) -> list[str]:
-    """Return the log-loss and the AUC on rows and twins, in words that a person can check."""
+    """Return sentences on the log-loss and the AUC on rows and twins."""
     if found is None:
         return ["the model reports log-probabilities for no row and its twin"]
     low, high = map(format_signed, found.interval)

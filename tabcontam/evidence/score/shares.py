@@ -1,4 +1,4 @@
-"""The common parts of both ways to find memory's share: its level, the learners' predictions, and its words."""
+"""Parts that both measures of memory's share use: its level, the learners' predictions, and its sentences."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.twins.base import UnseenTwin
 
-SUPERVISED = "supervised"  # the name of the fitted learners among the chances of a query
+SUPERVISED = "supervised"  # the key of the learners in the chances of a query
 MODELS = "gradient boosting and logistic regression"
 
 
 def unseen_twin(table: Table, kind: str) -> "UnseenTwin":
-    """Return the unseen twin of a table, by a module that takes long to import. Raises `Skip`."""
+    """Return the unseen twin of a table; its slow module is imported only here. Raises `Skip`."""
     from tabcontam.twins.twin_making import unseen
 
     return unseen(table, kind)
 
 
 def prediction_of(answers: Sequence[str]) -> CellPrediction:
-    """Return the learners' predictions as chances: each answer's share of them."""
+    """Return the learners' predictions as chances: the share of the learners that gave each answer."""
     return CellPrediction({answer: count / len(answers) for answer, count in Counter(answers).items()}, 0.0)
 
 
 def learned(query: Query) -> float:
-    """Return the share of learners that are right; if there are none, they make no difference."""
+    """Return the share of learners that are right about the row of a query; 0 without learners."""
     return query.chance[SUPERVISED].chance_of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
 
 
 def share_in_words(found: MeanGain, own: float, other: float) -> str:
-    """Return memory's share and its interval in words, with the learners' accuracy on the rows and the others."""
+    """Return a sentence on memory's share and its interval, with the learners' accuracies `own` and `other`."""
     low, high = found.interval
     above = "above 0" if found.p_value <= MEMORY_SHARE_LEVEL else "not shown to be above 0"
     return (
@@ -46,14 +46,14 @@ def share_in_words(found: MeanGain, own: float, other: float) -> str:
 
 
 def wrong_in_words(found: MeanGain | None) -> str:
-    """Return in brackets the share if answers without a class count as wrong, or "" if there is none."""
+    """Return, in brackets, the share if answers without a class count as wrong; "" if there is none."""
     if found is None:
         return ""
     mean, low, high = map(format_signed, (found.mean, *found.interval))
     return f" (if they count as wrong, the share is {mean}, {low} to {high})"
 
 
-# least: a smaller difference is none in three digits
+# least: smaller differences vanish in three digits
 def _difficulty(own: float, other: float, *, least: float = 0.0005) -> str:
     if abs(own - other) < least:
         return f"; {MODELS} get {own:.3f} on both"

@@ -1,4 +1,4 @@
-"""The choice of asked and shown rows as in TabLLM: four fifths to show from, one fifth to ask about."""
+"""The choice of asked and shown rows as in TabLLM: asked from one fifth of the table, shown from the other four."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class Draw:
-    """Rows that are asked, and rows that are shown: for each number of shots, the first of them.
+    """Asked rows and shown rows. A prompt with n shots shows the first n of the shown rows.
 
-    No class has two shown rows more than another, for any number of shots, as far as the table has them.
+    For any number of shots no class has two rows more than another, if the table has enough rows.
     """
 
     asked: tuple[int, ...]
@@ -30,18 +30,17 @@ class Draw:
 def draw_shots(
     table: Table, labels: Labels, askable: Iterable[int], draws: int, rows: int, most: int, seed: int
 ) -> list[Draw]:
-    """Return `draws` draws, with `rows` asked rows in all and at most `most` shown ones in each.
+    """Return `draws` draws, with `rows` asked rows in all, and at most `most` shown rows in each draw.
 
-    No row is asked by two draws. The classes have the shares among the asked rows that they have among those that may
-    be asked in their fifth of the table. A shown row is of another fifth, and equal to no asked one in all features, so
-    that no prompt holds the answer to its own question or another's. The order of the table's rows and columns does not
-    change the result.
+    No row is asked by two draws. The asked rows have the class shares of the askable rows in their fifth of the table.
+    A shown row is in another fifth and equals no asked row in all features, so no prompt contains the answer to a
+    question. The order of the table's rows and columns does not change the result.
     """
     order = [row for row in by_content(table) if row in labels]
     Random(seed).shuffle(order)
     allowed, found = set(askable), []
     for number in range(draws):
-        rng = Random(f"{seed} {number}")  # so that neither the number of draws nor that of shots changes another's
+        rng = Random(f"{seed} {number}")  # the numbers of draws and of shots do not change this draw
         own = [row for row in order[number::FIFTHS] if row in allowed]
         asked = _sampled(own, labels, rows // draws + (number < rows % draws), rng)
         asked_features = {_features(table, row) for row in asked}
@@ -52,13 +51,13 @@ def draw_shots(
 
 
 def _features(table: Table, row: int) -> Row:
-    """Return a row's features in a form that equal rows share, however values are written: `5.0` and `5` are one."""
+    """Return the features of a row as a key; rows that differ only in notation (`5.0` and `5`) have equal keys."""
     cells = zip(table.columns, table.rows[row], strict=True)
     return tuple(None if cell is None else value_key(cell) for name, cell in cells if name != table.target)
 
 
 def _sampled(rows: Sequence[int], labels: Labels, count: int, rng: Random) -> list[int]:
-    """Return `count` of the rows, in which each class has its share; the largest fractions are rounded up first."""
+    """Return `count` random rows with the class shares of `rows`. The largest fractions are rounded up first."""
     by_class = dict(sorted(grouped(rows, labels.__getitem__).items()))
     shares = {name: count * len(own) / len(rows) for name, own in by_class.items()}
     counts = {name: min(len(by_class[name]), floor(share)) for name, share in shares.items()}
@@ -71,9 +70,9 @@ def _sampled(rows: Sequence[int], labels: Labels, count: int, rng: Random) -> li
 
 
 def _balanced(table: Table, rows: Sequence[int], labels: Labels, held: Collection[Row], rng: Random) -> Iterator[int]:
-    """Yield the rows whose features are not `held`, in rounds.
+    """Yield the rows whose features are not in `held`, in rounds.
 
-    Each round has a row of every class that has one left, the classes in random order.
+    Each round has one row of every class that still has rows, with the classes in random order.
     """
     by_class = sorted(grouped(rows, labels.__getitem__).items())
     left = {

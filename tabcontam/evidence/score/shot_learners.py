@@ -1,4 +1,4 @@
-"""Learners that see only the rows of a prompt: they show how much so few teach without a language model."""
+"""Learners that see only the rows of a prompt: they show how accurate a classifier without a language model is."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class ShotLearner:
-    """A kind of learner, the function that makes one for so many rows, and its `package`, if that is an extra."""
+    """A kind of learner, the function that makes one for a number of rows, and its `package` if that is optional."""
 
     name: str
     make: Callable[[int], Any]
@@ -74,10 +74,9 @@ def absent() -> Iterator[str]:
 
 
 def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: Floats) -> list[Chances] | str:
-    """Return the probability of each class for each asked row by a fitted learner, or why there is none.
+    """Return the probability of each class for each asked row; or the reason if the learner cannot be fitted.
 
-    A class that none of the shown rows has is left out. If all are of one class, there is nothing to learn, and that
-    class has probability 1.
+    Classes that no shown row has are left out. If all shown rows have one class, it has probability 1.
     """
     classes = sorted(set(labels))
     if len(classes) == 1:
@@ -87,6 +86,6 @@ def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: F
         model.fit(shown, np.array(labels))
         probabilities = np.asarray(model.predict_proba(asked), dtype=np.float64)
         names = [str(name) for name in model.classes_]
-    except Exception as error:  # whatever a library raises, which may want weights that are not here
+    except Exception as error:  # a library may raise anything, for example without its weights
         return f"{learner.name} failed: {one_line(error)}"
     return [dict(zip(names, map(float, row), strict=True)) for row in probabilities]

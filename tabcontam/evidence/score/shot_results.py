@@ -1,4 +1,4 @@
-"""Few-shot results at each number of shots: accuracy, AUC, learners for comparison, and memory's share."""
+"""Few-shot results at each number of shots: accuracy, AUC, the learners' results, and memory's share."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from tabcontam.statistics.class_auc import RatedRow, ranked
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 
-SHOWN = "shown"  # among the chances of a query: the share of each class among its shots
+SHOWN = "shown"  # the key, in the chances of a query, of the class shares of its shots
 TITLE = "Classification by shots"
 SHARE = MemoryShare.title
 WORDS, CHANCES = "words", "log-probabilities"  # the ways in which an answer is given
@@ -27,11 +27,11 @@ Chances = Mapping[str, float]
 
 @dataclass(frozen=True)
 class ClassifierScore:
-    """The accuracy and AUC of a model, or of a learner that saw only the prompts' rows, on the same rows.
+    """The accuracy and the AUC of the model, or of a learner of the shown rows, on the same asked rows.
 
-    Intervals have a confidence of 95 % and are of the rows, given the shots. A spread is the standard deviation over
-    draws of the shots, each with rows of its own, so that both are in it. `auc` is None if there are no probabilities,
-    or if the rows are of one class.
+    Intervals have a confidence of 95 % and account for the choice of rows, not of shots. A spread is the standard
+    deviation over draws; each draw has other shots and other rows, so it includes both. `auc` is None without
+    probabilities, or if all rows are of one class.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ClassifierScore:
 
 @dataclass(frozen=True)
 class ShotMemory:
-    """Memory's share of the accuracy at one number of shots, with its interval and the sentence of `memory_share`."""
+    """Memory's share of the accuracy at one number of shots, its interval, and the sentence of `memory_share`."""
 
     share: float
     interval: Interval
@@ -57,12 +57,12 @@ class ShotMemory:
 
 @dataclass(frozen=True)
 class ShotResult:
-    """The results of a model's answers at one number of shots.
+    """The results of a model at one number of shots.
 
-    `asked` are the rows with an answer of any kind. `own` counts refused and unreadable answers as errors, `read`
-    leaves them out. An answer that never came, for example to a prompt beyond the model's context, is in neither;
-    `failed` counts these, with each of the `reasons` once, whatever numbers it has. `by` is the way in which classes
-    were given by log-probabilities or in words. `shown` has the share of each class among the shots, if there are any.
+    `asked` is the number of rows that got a reply. In `own`, refused and unreadable answers count as errors; in `read`
+    they are left out. A missing reply, for example to a prompt longer than the model's context, is in neither. `failed`
+    counts missing replies; `reasons` has each of their reasons once. `by` states how answers were given: in words, or
+    by log-probabilities. `shown` has the share of each class among the shots; it is empty without shots.
     """
 
     shots: int
@@ -83,7 +83,7 @@ class ShotResult:
 
 @dataclass(frozen=True)
 class MemoryFading:
-    """The change of memory's share from the fewest to the most shots, on the same rows: below 0 if it fades."""
+    """Memory's share at the most shots minus that at the fewest, on the same rows; below 0 if the share fades."""
 
     fewest: int
     most: int
@@ -94,7 +94,7 @@ class MemoryFading:
 
 @dataclass(frozen=True)
 class _ClassPrediction:
-    """The answer of a model or learner about a row: the named class, and all probabilities, if there are any."""
+    """The answer of the model or a learner about a row: the named class, and all probabilities or None."""
 
     group: int
     truth: str
@@ -107,13 +107,13 @@ class _ClassPrediction:
 
 
 def place_of(query: Query) -> tuple[int, int, int]:
-    """Return the number of shots, the draw and the row's number in it, of a query or its twin: `ID-16-2-7`."""
+    """Return the number of shots, the draw, and the row's index in the draw, from a query's id: `ID-16-2-7`."""
     _, shots, draw, number, *_ = query.id.split("-")
     return int(shots), int(draw), int(number)
 
 
 def chances_of(trial: Trial) -> dict[str, float] | None:
-    """Return the probability of each class, among the classes, or None if the model does not report it."""
+    """Return the probability of each class among the classes; None if the model reports none."""
     answer = trial.reply
     if not isinstance(answer, Likelihoods) or answer.state is not ReplyState.OK:
         return None
@@ -123,7 +123,7 @@ def chances_of(trial: Trial) -> dict[str, float] | None:
 
 
 def evaluated(trials: Sequence[Trial]) -> tuple[ShotResult, ...]:
-    """Return the results of a test's read trials by the number of shots, the fewest first."""
+    """Return the results for each number of shots, fewest first."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     by_shots = sorted(grouped(own, lambda trial: place_of(trial.query)[0]).items())
     twins = {trial.query.decoy_of: trial for trial in trials if trial.query.decoy_of}
@@ -131,9 +131,9 @@ def evaluated(trials: Sequence[Trial]) -> tuple[ShotResult, ...]:
 
 
 def fading(trials: Sequence[Trial]) -> MemoryFading | None:
-    """Return the change of memory's share from the fewest to the most shots, or None if fewer than two have one.
+    """Return how memory's share changes from the fewest to the most shots; None if fewer than two numbers have one.
 
-    Only rows count that were answered at both, with their twins. The difficulty of the twins is the same for both, and
+    Only rows that were answered at both, with their twins, count. The twins' difficulty is the same at both, and
     cancels.
     """
     gains: dict[int, dict[tuple[int, int], float]] = {}
@@ -159,7 +159,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     classes = trials[0].query.asked
     predictions = [_ClassPrediction.of(trial, named.get(trial.query.id), chances_of(trial)) for trial in came]
     readable = [one for one in predictions if one.answer is not None]
-    rows = came or trials  # the learners' results are known though the model gave no answer
+    rows = came or trials  # the learners' results are known even without answers of the model
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
     return ShotResult(
         shots=shots,
@@ -180,7 +180,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
 
 
 def _learners(trials: Sequence[Trial]) -> list[str]:
-    """Return the learners that every one of these queries has, in their order."""
+    """Return the names of the learners that have predictions for every query, in order."""
     return [one.name for one in LEARNERS if all(one.name in trial.query.chance for trial in trials)]
 
 
@@ -209,12 +209,12 @@ def _measured(name: str, predictions: Sequence[_ClassPrediction], classes: Seque
 
 
 def _spread(values: Sequence[float]) -> float | None:
-    """Return the standard deviation over draws, or None of fewer than two."""
+    """Return the standard deviation over draws; None for fewer than two draws."""
     return stdev(values) if len(values) > 1 else None
 
 
 def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> ShotMemory | None:
-    """Return memory's share by the rows that have a twin, or None if no row has."""
+    """Return memory's share on the rows that have a twin; None if no row has one."""
     both = [each for trial in trials if (twin := twins.get(trial.query.id)) for each in (trial, twin)]
     if not both:
         return None
@@ -223,7 +223,7 @@ def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> ShotMemory |
 
 
 def _shown(trials: Sequence[Trial]) -> dict[str, float]:
-    """Return the share of each class among the shots, on average over the rows that were asked after them."""
+    """Return the share of each class among the shots, averaged over the asked rows."""
     held = [trial.query.chance[SHOWN].values for trial in trials if SHOWN in trial.query.chance]
     names = dict.fromkeys(name for values in held for name in values)
     return {name: sum(values.get(name, 0.0) for values in held) / len(held) for name in names}

@@ -1,4 +1,4 @@
-"""The four versions of a table by Bordt et al. 2024, and the accuracy that is lost from each to the next."""
+"""The four versions of a table by Bordt et al. 2024, and the accuracy that is lost from version to version."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tabcontam.twins.base import UnseenTwin
 
 VERSIONS = {"bordt_perturbed": "perturbed", "bordt_task": "task", "bordt_statistical": "statistical"}
-CODED = "bordt_statistical"  # the version whose classes are numbers
+CODED = "bordt_statistical"  # the version that names classes by numbers
 CODED_QUESTION = "Which number is Y?"
 
 
@@ -34,28 +34,29 @@ class Versions(ClassificationTest):
     """Shown one row of each class, the model must give the class of a row, in four versions of the same rows.
 
     Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), also in other words
-    (`task`), and as numbers without names (`statistical`). The loss from the first to the second may be memory of the
-    file, to the third memory of its wording, to the fourth knowledge of the world; the rest, on the fourth, is what a
-    model learns from the examples. Next to each loss stands that of gradient boosting and logistic regression, which
-    learned from other rows, on the same version.
+    (`task`), and as numbers without names (`statistical`). The loss from the first version to the second may be memory
+    of the file, the loss to the third memory of its wording, the loss to the fourth knowledge of the world. The
+    accuracy on the fourth is what a model learns from the examples. Each loss is reported with that of gradient
+    boosting and logistic regression on the same version; both learned from other rows.
 
-    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each,
-    and as decoys the same row after the same examples in each of the other versions. These are made as the features of
-    this table suggest: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that
+    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each.
+    Decoys are the same row after the same examples in each of the other versions. The features of the table decide how
+    the versions are made: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that
     learners find harder or easier than the rows is not asked, and the result reports that.
 
-    Null: right as often on each version, row by row. The intervals have a confidence of 95 %; there is a score, the
-    accuracy on the rows as they are, and no verdict.
+    Null: the model is right as often on each version, row by row. The intervals have a confidence of 95 %. There is a
+    score, the accuracy on the rows as they are, and no verdict.
 
     Published rule: none; the authors compare accuracies.
 
-    Needs: the same as `memory_share`, but no feature whose meaning learners know: a target with a question (a FILE:
-    `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each class, at most 300
-    features, none of them texts to read, and a model that understands a question; the controls take no part.
+    Needs: the same as `memory_share`, except that learners need not know the meaning of any feature. That is a target
+    with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each
+    class, at most 300 features without texts to read, and a model that understands a question. The controls do not take
+    this test.
 
-    Cannot show: memory's share. Nothing holds the label of a perturbed row fixed. A model that recalls a row by its
-    name or by the cells that stayed loses nothing, and one that knows what names mean loses on the last version as one
-    that recalls them does. For a share that holds see `memory_share`.
+    Cannot show: memory's share, since a perturbed row may have another true label. A model that recalls a row by its
+    name or by the cells that stayed loses nothing. A model that knows what names mean loses on the last version, just
+    as a model that recalls them does. For a share that can be trusted see `memory_share`.
 
     Source: Bordt et al. 2024, "Elephants Never Forget", and the package `tabmemcheck`, which has a recipe of each
     version for some datasets; here it is derived from the table.
@@ -82,11 +83,11 @@ class Versions(ClassificationTest):
         ]
 
     def not_averaged(self, table: Table) -> str | None:
-        """Return None: the score stands in no mean, since `classification_1shot` measures the same."""
+        """Return None: no mean contains the score, since `classification_1shot` measures the same."""
         return None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the accuracy on rows, and the loss on each version over the rows that were answered in both."""
+        """Return the accuracy on rows, and the loss on each version, over the rows that were answered in both."""
         right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
         rows = [trial.query for trial in trials if not trial.query.decoy_of]
         answered = [right[query.id] for query in rows if query.id in right]
@@ -122,13 +123,13 @@ class Versions(ClassificationTest):
         return {row: prediction_of(answers) for row, answers in zip(twin.originals, twin.own, strict=True)}
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
-        """Return one of the rows that stand in every version."""
-        of, named = _first(table).place, ("versions", *candidates[:1])  # a class by its first row
+        """Return an example row that exists in every version."""
+        of, named = _first(table).place, ("versions", *candidates[:1])  # a class has the name of its first row
         shared = cached_fact(table, named, lambda: [row for row in candidates if row in of])
         return super()._example(table, shared, asked, rng)
 
     def _in(self, table: Table, serializer: Serializer, query: Query, kind: str) -> Query:
-        """Return the query about another version of its rows."""
+        """Return the query about these rows in the version `kind`."""
         twin = unseen_twin(table, kind)
         answer = _answers(table, kind)
         place = twin.place[query.rows[-1]]
@@ -160,7 +161,7 @@ class Versions(ClassificationTest):
 
 
 def _passing(table: Table) -> tuple[str, ...]:
-    """Return the versions that pass their check. Raises `Skip` with the reason of the first if none does."""
+    """Return the versions that pass their check. Raises `Skip` with the first version's reason if none passes."""
 
     def find() -> tuple[str, ...] | str:
         found, why = [], ""
@@ -180,12 +181,12 @@ def _passing(table: Table) -> tuple[str, ...]:
 
 
 def _first(table: Table) -> "UnseenTwin":
-    """Return the first version that passes: all are made of the same rows."""
+    """Return the first version that passes its check; all versions have the same rows."""
     return unseen_twin(table, _passing(table)[0])
 
 
 def _answers(table: Table, kind: str) -> dict[str, str]:
-    """Return the name of each class in a version: in the statistical one a number, in a shuffled order."""
+    """Return the name of each class in a version; in the statistical version it is a number, in shuffled order."""
     _, question = task_of(table)
     answers = answers_of(question)
     if kind != CODED:
@@ -199,7 +200,7 @@ def _named(query: str, version: str) -> str:
 
 
 def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, bool]) -> str:
-    """Return in words the accuracy on a version, its loss from the rows, and the learners' loss."""
+    """Return a sentence on the accuracy on a version, its loss from the rows, and the learners' loss."""
     if not pairs:
         return f"{name} not asked, since learners find it harder or easier, or it cannot be made"
     both = [(own, other) for own, other in pairs if own.id in right and other.id in right]

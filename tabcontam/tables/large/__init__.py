@@ -1,1 +1,1 @@
-"""Tables too large for memory: streamed twice, to get a sample of their rows and exact facts about all of them."""
+"""Tables too large for memory: read twice as a stream, for a sample of the rows and exact facts about all rows."""

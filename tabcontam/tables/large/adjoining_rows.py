@@ -1,4 +1,4 @@
-"""The rows of a file next to the sampled rows, among the rows of the same kind (found by `file_order_search.py`)."""
+"""The rows next to the sampled rows in a file, among rows of the same kind (detected by `file_order_search.py`)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -11,10 +11,10 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class AdjoiningRows:
-    """For each sampled row the nearest row of its kind before it in the file, and the nearest one behind it.
+    """For each sampled row, the nearest earlier and the nearest later row of its kind in the file.
 
-    The kind is the cell of the column `by`; without one, all rows are of one kind. `order` is the column that shows
-    where a row stands, and `informative` are the columns in which nearby rows are more alike than others.
+    Rows with equal cells in the column `by` are of one kind; if `by` is None, all rows are. `order` is the column that
+    shows a row's position. `informative` are the columns in which nearby rows are more alike than other rows.
     """
 
     by: str | None
@@ -24,19 +24,19 @@ class AdjoiningRows:
     after: tuple[Row | None, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return the content as JSON can hold it."""
+        """Return the content in a form that JSON can store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def read(cls, facts: Mapping[str, Any]) -> "AdjoiningRows":
-        """Return the object from the output of `facts` after a round trip through JSON."""
+        """Return the object that `facts` described; `facts` may have been written to JSON and read again."""
         before, after = (
             tuple(row if row is None else tuple(row) for row in facts[name]) for name in ("before", "after")
         )
         return cls(facts["by"], facts["order"], tuple(facts["informative"]), before, after)
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "AdjoiningRows":
-        """Return the adjoining rows of a table whose rows `change` changes."""
+        """Return the adjoining rows after `change` has been applied to them."""
 
         def changed(rows: Sequence[Row | None]) -> tuple[Row | None, ...]:
             found = iter(change(tuple(row for row in rows if row is not None)))
@@ -45,7 +45,7 @@ class AdjoiningRows:
         return replace(self, before=changed(self.before), after=changed(self.after))
 
     def columns(self, name: str) -> Iterator[tuple[str, tuple[Row | None, ...]]]:
-        """Yield the name of a column's cells in the adjoining rows, with these rows."""
+        """Yield the earlier rows and the later rows, each with a name for the cells of column `name` there."""
         kind = "" if self.by is None else f" by {self.by}"
         yield f"{name} of the row before{kind}", self.before
         yield f"{name} of the row behind{kind}", self.after

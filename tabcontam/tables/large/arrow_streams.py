@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and ORC files as streams of rows, each value as the reader of whole files writes it."""
+"""Parquet, Feather, Arrow and ORC files as streams of rows, with values written as the reader of whole files does."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,13 +15,13 @@ from tabcontam.tables.readers.arrow_files import EXTRA, OF_FEATHER, OF_ORC, OF_P
 from tabcontam.tables.readers.base import missing_extra
 from tabcontam.tables.table_contents import ReadDescription, contents
 
-ROWS = 20_000  # read at a time
+ROWS = 20_000  # rows that are read at a time
 LEAST, MOST, MOST_SINGLE = 1e-4, 1e10, 1e6  # between these Arrow writes numbers as Python does, 32-bit ones as NumPy
 
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """The columns of an Arrow-like file, and its rows as often as they are wanted."""
+    """The columns of an Arrow-like file, and its rows, which can be read any number of times."""
 
     path: Path
     title: str
@@ -112,9 +112,9 @@ BATCHES: Mapping[str, Callable[[Path], Generator[Any]]] = {
 }
 
 
-# held: rows of the row groups that are read at once and stay in memory until they are done
+# held: most rows in memory, of row groups that are read together
 def _together(sizes: Sequence[int], *, held: int = 200_000) -> Iterator[list[int]]:
-    """Yield the numbers of row groups that are read at once: small ones together."""
+    """Yield groups of row-group numbers that are read together: small row groups are joined."""
     groups, rows = list[int](), 0
     for number, size in enumerate(sizes):
         groups.append(number)
@@ -142,7 +142,7 @@ def _column(cells: Any) -> Chunk:
 
 
 def _floats(cells: Any) -> Any:
-    """Return floats as Python prints them; Arrow finds equal digits, but writes some numbers otherwise."""
+    """Return floats as Python prints them. Arrow computes the same digits, but formats some numbers differently."""
     import pyarrow
     from pyarrow import compute
 
@@ -161,7 +161,7 @@ def _floats(cells: Any) -> Any:
 
 
 def _each_once(cells: Any) -> Chunk:
-    """Return values as bytes, where equal values are written once."""
+    """Return values as bytes; equal values are stored once."""
     found = cells.dictionary_encode()
     values = from_columns([texts(found.dictionary)], 1)
     starts, lengths = np.append(values.starts[0], 0), np.append(values.lengths[0], MISSING)
@@ -170,7 +170,7 @@ def _each_once(cells: Any) -> Chunk:
 
 
 def _bytes(cells: Any) -> Chunk:
-    """Return texts as the bytes that hold them."""
+    """Return texts as one array of bytes."""
     _, offsets, content = cells.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)[cells.offset : cells.offset + len(cells) + 1]
     begin, end = (int(ends[0]), int(ends[-1])) if len(cells) else (0, 0)

@@ -1,4 +1,4 @@
-"""Rows as bytes, many at a time, so that a few operations on arrays process all cells of a column."""
+"""Many rows as one array of bytes: a few array operations then process all cells of a column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
-PADDING = 8  # bytes after the last cell, so that eight can be read from anywhere
+PADDING = 8  # extra bytes after the last cell: eight bytes can be read from any position
 MISSING = -1  # the length of a missing cell
 
 _EACH = np.uint64(0x0101010101010101)
@@ -26,10 +26,9 @@ NONE = np.uint64(0x5851F42D4C957F2D)  # the hash of a missing cell
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows of a table, in their order, in UTF-8: the start of each cell in the bytes, and its length.
+    """Consecutive rows of a table as UTF-8 bytes, with the start and the length of each cell.
 
-    `starts` and `lengths` have a line for each column and an entry for each row; `PADDING` more bytes follow the last
-    cell.
+    `starts` and `lengths` have the shape (columns, rows). `PADDING` extra bytes follow the last cell.
     """
 
     content: Bytes
@@ -60,15 +59,15 @@ class Chunk:
 
     @cached_property
     def _words(self) -> Words:
-        """The eight bytes from each byte on."""
+        """The eight bytes that begin at each byte, as one number."""
         return np.ndarray((max(0, len(self.content) - PADDING + 1),), dtype="<u8", buffer=self.content, strides=(1,))
 
     def first_bytes(self, column: int) -> Words:
-        """Return the first eight bytes of each cell of a column, the first one lowest, padded with zeros."""
+        """Return the first eight bytes of each cell of a column as a little-endian number, padded with zeros."""
         return np.asarray(self._words[self.starts[column]] & _HEADS[np.clip(self.lengths[column], 0, 8)])
 
     def hashes(self, column: int) -> Words:
-        """Return a hash of 64 bits for each cell of a column, equal for equal cells."""
+        """Return a 64-bit hash of each cell of a column; equal cells have equal hashes."""
         lengths = self.lengths[column]
         found = (lengths.astype(np.uint64) * _TWO) ^ _ONE
         found = stirred(found ^ self.first_bytes(column))
@@ -82,9 +81,9 @@ class Chunk:
         found[lengths < 0] = NONE
         return found
 
-    # longest: digits of what is surely a finite number
+    # longest: digits up to which a number is certainly finite
     def plain_numbers(self, column: int, *, longest: int = 300) -> Bools:
-        """Return which cells of a column are digits, with a sign or a point at most: finite numbers."""
+        """Return which cells of a column consist of digits, with at most one sign and one point: finite numbers."""
         lengths, starts = self.lengths[column], self.starts[column]
         found = (lengths > 0) & (lengths <= longest)
         rows = np.flatnonzero(found)
@@ -128,13 +127,13 @@ def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
 
 
 def kept_rows(rows: Iterable[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
-    """Return rows whose equal cells are one object; an empty cell of a typed file stays empty."""
+    """Return the rows with equal cells stored as one object. An empty cell stays an empty text."""
     cells: dict[str | None, str | None] = {}
     return tuple(tuple(cells.setdefault(cell, cell) for cell in row) for row in rows)
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:
-    """Return columns of the same rows, each in bytes of its own, as one chunk."""
+    """Return one chunk from several chunks that have different columns of the same rows."""
     shifts = np.cumsum([0, *(len(chunk.content) for chunk in chunks)])
     starts = [chunk.starts + shift for chunk, shift in zip(chunks, shifts, strict=False)]
     content = np.concatenate([chunk.content for chunk in chunks])
@@ -142,6 +141,6 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
 
 
 def stirred(words: Words) -> Words:
-    """Return scrambled words, in which every bit depends on many bits."""
+    """Return the words with their bits mixed, so that every bit depends on many bits of the original word."""
     words = (words ^ (words >> np.uint64(32))) * _ONE
     return words ^ (words >> np.uint64(29))

@@ -1,4 +1,4 @@
-"""A sample of rows for each value of the target, so that a rare class can be shown and asked about."""
+"""A sample of rows for each target value, so that prompts can show and ask about rare classes."""
 
 from collections import Counter
 
@@ -13,14 +13,14 @@ Row = tuple[str | None, ...]
 
 
 class ClassSample:
-    """A sample of the rows of each class, drawn while they are read, by random numbers as in `BlockSample`."""
+    """A sample of the rows of each class, drawn during reading by random numbers as in `BlockSample`."""
 
     def __init__(self, target: int | None) -> None:
         self._target = target
         self._drawn: dict[int, list[tuple[int, int, Row]]] = {}
 
     def add(self, chunk: Chunk, first: int) -> None:
-        """Read these rows, the first of which has the place `first` in the file."""
+        """Add these rows; `first` is the place in the file of the first one."""
         if self._target is None:
             return
         hashes = chunk.hashes(self._target)
@@ -40,7 +40,7 @@ class ClassSample:
             self._drawn[value] = sorted([*drawn, *new], key=lambda one: one[:2])[:LEAST_SAMPLED_PER_CLASS]
 
     def missed(self, kept: Rows) -> dict[int, Row]:
-        """Return rows of the classes that have too few of the `kept` rows, by their places in the file."""
+        """Return extra rows of classes with too few rows among `kept`, by their places in the file."""
         if self._target is None:
             return {}
         target, found = self._target, dict[int, Row]()

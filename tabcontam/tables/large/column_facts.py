@@ -1,4 +1,4 @@
-"""Facts about a column over all rows of a file, found in one pass: exact, in bounded memory."""
+"""Exact facts about a column over all rows of a file, computed in one pass and in bounded memory."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ _WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, 
 class ColumnFacts:
     """The facts about a column after the rows read so far.
 
-    `counts` has the number of occurrences of each value, in order of first appearance, as long as the values are few;
-    then it is None. Of many values `odd` holds those that are no numbers, as long as these are few; then it is None,
-    and `marks` holds those of them that may mark a missing value.
+    `counts` has the frequency of each value, in order of first appearance; None once there are many values. Then `odd`
+    has the values that are not numbers; None once there are many such values. Then `marks` has the values that may mark
+    a missing value.
     """
 
     place: int
@@ -30,7 +30,7 @@ class ColumnFacts:
     _table: Ints = field(default_factory=lambda: np.zeros(1 << SLOTS, dtype=np.int64))
 
     def add(self, chunk: Chunk) -> None:
-        """Take these rows into account."""
+        """Update the facts with these rows."""
         if self.counts is not None:
             self._count(chunk, self.counts)
         else:
@@ -48,7 +48,7 @@ class ColumnFacts:
         if not len(new):
             return
         values, first, times = np.unique(hashes[new], return_index=True, return_counts=True)
-        # even if half of them are known, in another one's slot
+        # even if half of the values are known and in the slot of another value
         if len(values) + len(self._hashes) > 2 * MOST_STORED_VALUES:
             self._give_up(chunk, counts)
             return
@@ -62,7 +62,7 @@ class ColumnFacts:
             self._give_up(chunk, counts)
 
     def _give_up(self, chunk: Chunk, counts: Collection[str | None]) -> None:
-        """Stop counting; of the values so far, and of these rows, store those that are no numbers."""
+        """Stop counting values; store the values that are not numbers, of the rows so far and of this chunk."""
         self.counts = None
         self._see({value for value in counts if value is not None and not is_number(value)})
         self._look(chunk)
@@ -76,7 +76,7 @@ class ColumnFacts:
             self.odd = None
 
     def _look(self, chunk: Chunk) -> None:
-        """Look for values that are no numbers, or, if these are many, too, for the marks of missing values alone."""
+        """Look for values that are not numbers; if there are many, look only for marks of missing values."""
         if self.odd is None:
             self._mark(chunk)
             return
@@ -90,7 +90,7 @@ class ColumnFacts:
             self._mark(chunk)
 
     def _mark(self, chunk: Chunk) -> None:
-        """Look for the marks of a missing value alone."""
+        """Look only for marks of missing values."""
         words, lengths = chunk.first_bytes(self.place), chunk.lengths[self.place]
         blank = (words & np.uint64(0xFF)) <= np.uint64(ord(" "))
         for wide in _BLANKS:
@@ -103,7 +103,7 @@ class ColumnFacts:
             self.marks |= {value for value in values if value is not None and (value in MARKS or not value.strip())}
 
     def missing(self) -> set[str]:
-        """Return the usual marks of a missing value that occur, as `missing_marks` finds them in all cells."""
+        """Return the usual marks of a missing value that occur. `missing_marks` would return the same for all cells."""
         if self.odd is None:
             return self.marks
         values = self.odd if self.counts is None else {value for value in self.counts if value is not None}
@@ -113,14 +113,14 @@ class ColumnFacts:
         return marks | ({"-"} if "-" in values and several and not others else set())
 
     def values(self, missing: Collection[str]) -> tuple[str, ...] | None:
-        """Return the values except `missing`, the most frequent first, then as they first appear; None if many."""
+        """Return the values except `missing`, most frequent first, then by first appearance; None if there are many."""
         if self.counts is None:
             return None
         ranked = sorted(self.counts, key=lambda value: -self.counts[value])  # type: ignore[index]
         return tuple(value for value in ranked if value is not None and value not in missing)
 
     def is_numeric(self, missing: Collection[str]) -> bool:
-        """Return whether all values except `missing` are finite numbers, and there is at least one."""
+        """Return whether the values except `missing` are finite numbers, and there is at least one."""
         if self.counts is not None:
             values = self.values(missing) or ()
             return bool(values) and all(map(is_number, values))
@@ -128,7 +128,7 @@ class ColumnFacts:
 
 
 def enumerated(sizes: Sequence[int | None], rows: int) -> bool:
-    """Return whether `rows` rows can hold all combinations of the values of features with these numbers of values."""
+    """Return whether `rows` rows are enough for all combinations of features; `sizes` are their numbers of values."""
     combinations = 1
     for size in sizes:
         if size is None:

@@ -1,9 +1,9 @@
-"""The rows next to a sampled one among the rows of its kind: a sensor's reading before and after.
+"""A search for the rows next to each sampled row, among rows of its kind: a sensor's reading before and after.
 
-A model that has read all other rows of a file in the order of time knows the reading before and the one after, the
-balance of an account before a payment, the price at which a share closed the day before. A sample seldom holds these
-adjacent rows, so they are collected while the file is read. The sample itself shows whether nearby rows are more alike
-than others, and which column gives a row's position.
+A model that has read all other rows of a time-ordered file knows the readings before and after a row: an account's
+balance before a payment, a share's price on the day before. A sample seldom contains these rows, so they are collected
+while the file is read. The sample shows whether nearby rows are more alike than others, and which column shows a row's
+position.
 """
 
 import re
@@ -42,31 +42,31 @@ from tabcontam.tables.thresholds import (
     PAIR_TEST_LEVEL,
 )
 
-ORDERS, FEWER_KINDS = 4, 8  # columns tried as order, and as kind, of a shuffled file
+ORDERS, FEWER_KINDS = 4, 8  # columns tried as order and as kind in a shuffled file
 DIGIT = re.compile(r"[0-9]")
 
 
 class FileOrderSearch:
-    """A search for the rows next to the sampled ones in one pass over the file; `cells` are from `salted_cells`."""
+    """A search for the rows next to the sampled rows, in one pass over the file; `cells` are from `salted_cells`."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words) -> None:
         self.by, self.order, self.informative = by, order, tuple(informative)
         kinds = kinds_of(cells, by)
         values, self._kind = np.unique(kinds, return_inverse=True)
         self._sieve = Sieve(values)
-        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind that are still to come
+        self._left = np.bincount(self._kind, minlength=len(values))  # sampled rows of each kind not yet read
         self._seen = 0  # sampled rows read so far
         self._before: list[Row | None] = [None] * len(kinds)
         self._after: list[Row | None] = [None] * len(kinds)
         self._last: dict[int, Row] = {}  # the last row of each kind
-        self._waiting: dict[int, int] = {}  # the sampled row of each kind that no row of it followed yet
+        self._waiting: dict[int, int] = {}  # the last sampled row of each kind, until a row of the kind follows
 
     def add(self, chunk: Chunk, cells: Words, kept: Bools) -> None:
         """Read these rows; `kept` marks the sampled ones."""
         rows, kinds = self._sieve.among(kinds_of(cells, self.by))
         order = np.argsort(kinds, kind="stable")
         rows, kinds = rows[order], kinds[order]
-        number = self._seen - 1 + np.cumsum(kept)  # of each sampled row, among all of them
+        number = self._seen - 1 + np.cumsum(kept)  # index of each sampled row among all sampled rows
         own = np.flatnonzero(kept[rows])
         first = np.append(True, kinds[1:] != kinds[:-1]) if len(kinds) else np.zeros(0, dtype=bool)
         last = np.append(first[1:], True) if len(kinds) else first
@@ -90,7 +90,7 @@ class FileOrderSearch:
         self._last |= dict(zip(kinds[ends].tolist(), chunk.texts(rows[ends].tolist()), strict=True))
 
     def found(self, columns: Sequence[str]) -> AdjoiningRows:
-        """Return the result over all rows."""
+        """Return the adjoining rows, after all rows were added."""
         by = None if self.by is None else columns[self.by]
         informative = tuple(columns[one] for one in self.informative)
         return AdjoiningRows(by, columns[self.order], informative, tuple(self._before), tuple(self._after))
@@ -99,9 +99,9 @@ class FileOrderSearch:
 def lines_of(
     rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]
 ) -> "Sequence[FileOrderSearch | MarkOrderSearch]":
-    """Return the searches that inform: in the file's order, and within the kinds of the columns that inform most.
+    """Return the searches that are informative: in the file's order, and within the most informative kinds.
 
-    If there are none, the file may be shuffled: rows are compared in the order of each of a few columns.
+    If none is informative, the file may be shuffled. Then rows are compared in the order of each of a few columns.
     """
     sample = _OrderSample.of(rows, cells, places, missing)
     if found := sample.best(MOST_EXAMINED_KINDS):
@@ -115,13 +115,13 @@ def lines_of(
 
 @dataclass(frozen=True, eq=False)
 class _OrderSample:
-    """The sampled rows, which show in which order and columns nearby rows are alike."""
+    """The sampled rows, used to detect the orders and columns in which nearby rows are alike."""
 
     cells: Words
     present: Bools
-    numbers: dict[int, Floats]  # of the columns of numbers
+    numbers: dict[int, Floats]  # numbers of each column of numbers
     places: Ints
-    ranks: dict[int, Floats]  # of each column that may order the rows
+    ranks: dict[int, Floats]  # ranks in each column that may order the rows
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]) -> "_OrderSample":
@@ -131,7 +131,7 @@ class _OrderSample:
         return cls(cells, there, numbers, np.array(places), ranks)
 
     def best(self, most: int) -> list[tuple[float, int | None, int, list[int]]]:
-        """Return the judgement of all rows, and those of the most informative kinds among the first `most` columns."""
+        """Return the results of `judged` for all rows and for the best kinds among the first `most` columns."""
         whole = self.judged(None)
         columns = [one for one in range(len(self.cells)) if 1 < self.different(one) < len(self.places)]
         if whole:  # a kind whose rows are consecutive adds nothing to the file's order
@@ -140,13 +140,13 @@ class _OrderSample:
         return [*filter(None, [whole]), *kinds[:MOST_ADJOINING_KINDS]]
 
     def countable(self, rows: Rows) -> list[int]:
-        """Return the columns of whole numbers or texts of one form, whose digits give an order, by number of values."""
+        """Return the columns of whole numbers or of texts of one form, such as dates, sorted by number of values."""
         columns = [column for column in range(len(self.cells)) if _of_one_form(rows[:ORDER_SAMPLE_ROWS], column)]
         found = [column for column in columns if _of_one_form(rows, column)]
         return sorted(found, key=lambda column: -self.different(column))
 
     def in_order_of(self, column: int, marks: Ints) -> "_OrderSample":
-        """Return the same rows in the order of the marks of a column."""
+        """Return the same rows, sorted by the `marks` of a column."""
         order = np.argsort(marks, kind="stable")
         numbers = {one: line[order] for one, line in self.numbers.items()}
         ranks = {column: stats.rankdata(marks[order], method="dense").astype(np.float64)}
@@ -157,7 +157,7 @@ class _OrderSample:
         return len(np.unique(self.cells[column][self.present[column]]))
 
     def together(self, column: int) -> float:
-        """Return the share of consecutive rows of the file that are of one kind."""
+        """Return the share of adjacent rows of the file that have the same cell in a column."""
         next_to = np.diff(self.places) == 1
         return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
 
@@ -187,7 +187,7 @@ class _OrderSample:
         return (max(strengths.values()), by, order, sorted(strengths)) if strengths else None
 
     def _in_order(self, column: int, by: int | None, first: Ints, second: Ints) -> bool:
-        """Return whether rows of a kind are in the order of a column whose values differ between adjacent rows."""
+        """Return whether rows of a kind are sorted by a column, and the column differs between adjacent rows."""
         ranks = self.ranks[column]
         steps = ranks[second] - ranks[first]
         steps = steps[np.isfinite(steps)]
@@ -200,7 +200,7 @@ class _OrderSample:
         return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= LEAST_ORDER_CORRELATION)
 
     def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
-        """Return how much more alike near rows are in a column than each other set of pairs; 0 if they are not."""
+        """Return how much more alike the near pairs are in a column than each other set of pairs; 0 if not more."""
         if column in self.numbers:
             return self._closer_numbers(self.numbers[column], near, *others)
         hits, count = self._alike(column, near)
@@ -234,14 +234,14 @@ class _OrderSample:
 
 
 def _of_one_form(rows: Rows, column: int) -> bool:
-    """Return whether all cells of a column are whole numbers, or of one length with equal signs apart from digits."""
+    """Return whether a column has only whole numbers, or texts that differ only in their digits."""
     cells = [row[column] for row in rows]
     forms = {cell if cell is None else DIGIT.sub("", cell) for cell in cells}
     return None not in forms and len(forms) == 1 and (forms == {""} or len({len(cell or "") for cell in cells}) == 1)
 
 
 def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
-    """Return the rank of each cell in its column; texts whose equal cells are consecutive rank by first appearance."""
+    """Return the rank of each cell; texts rank by first appearance, if equal texts are consecutive."""
     if numbers is not None:
         return np.asarray(stats.rankdata(numbers, method="dense", nan_policy="omit"), dtype=np.float64)
     known = [cell for cell in cells if cell is not None]
@@ -254,14 +254,14 @@ def _ranks(cells: Sequence[str | None], numbers: Floats | None) -> Floats:
 
 
 def _pairs(kinds: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of rows of a kind that are consecutive among these rows."""
+    """Return pairs of consecutive rows of a kind; rows that are not in `rows` are ignored."""
     order = rows[np.argsort(kinds[rows], kind="stable")]
     same = np.flatnonzero(kinds[order][1:] == kinds[order][:-1])
     return order[same], order[same + 1]
 
 
 def _some(first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Return at most `PAIRS` of the pairs."""
+    """Return the pairs, or `PAIRS` of them if there are more."""
     if len(first) > MOST_TESTED_PAIRS:
         chosen = np.random.default_rng(4).choice(len(first), MOST_TESTED_PAIRS, replace=False)
         return first[chosen], second[chosen]

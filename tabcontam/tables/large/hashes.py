@@ -1,4 +1,4 @@
-"""Sets of hashes of 64 bits: a few that are sought among many, and many that can be tested for one."""
+"""Sets of 64-bit hashes: a small set to search for in many hashes, and a large set to test hashes against."""
 
 from collections.abc import Sequence
 
@@ -8,13 +8,13 @@ from tabcontam.tables.large.chunks import Ints, Words, chunk_of, stirred
 from tabcontam.tables.table_contents import Rows
 from tabcontam.tables.thresholds import BLOOM_BITS_PER_HASH
 
-SIEVE = 20  # bits of a hash by which most others are excluded at once
+SIEVE = 20  # bits of a hash, used to exclude most other hashes first
 LEAST_BITS, MOST_BITS = 16, 29  # bits of a place in a Bloom filter: 8 KiB to 64 MiB
 _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 
 
 class Sieve:
-    """A few hashes, rising, each once, to find which of many others are among them."""
+    """A small set of hashes, sorted and each once, that many other hashes are compared with."""
 
     def __init__(self, hashes: Words) -> None:
         self.hashes = hashes
@@ -22,7 +22,7 @@ class Sieve:
         self._sieve[hashes >> np.uint64(64 - SIEVE)] = True
 
     def among(self, others: Words) -> tuple[Ints, Ints]:
-        """Return the places of the others that are among the hashes, and the place of each of these in the hashes."""
+        """Return the indices of those `others` that are in the set, and the index of each in the set."""
         found = np.flatnonzero(self._sieve[others >> np.uint64(64 - SIEVE)])
         places = np.minimum(np.searchsorted(self.hashes, others[found]), max(0, len(self.hashes) - 1))
         same = self.hashes[places] == others[found] if len(found) else np.zeros(0, dtype=bool)
@@ -30,9 +30,9 @@ class Sieve:
 
 
 class BloomFilter:
-    """A set of hashes in little memory: an added hash is always found, and 2 in 100 others seem to be (Bloom 1970).
+    """A set of hashes in little memory (Bloom 1970). Added hashes always test positive, 2 in 100 other hashes do, too.
 
-    With more than 40 million hashes more others seem to be held: the filter grows no further.
+    The filter stops growing at 40 million hashes; with more, the rate of false positives rises.
     """
 
     def __init__(self, hashes: int) -> None:
@@ -45,12 +45,12 @@ class BloomFilter:
             self._bits[place] = True
 
     def packed(self) -> bytes:
-        """Return the bits in the form that `HeldRows` takes."""
+        """Return the bits in the form that `HeldRows` needs."""
         return np.packbits(self._bits, bitorder="little").tobytes()
 
 
 class HeldRows:
-    """A test of rows, by their cells, against a Bloom filter; the hashes of the cells of `rows` come at once."""
+    """A test of rows against a Bloom filter of a file's rows. The cells of `rows` are hashed in advance."""
 
     def __init__(self, held: bytes, rows: Rows) -> None:
         self._held = held
@@ -61,7 +61,7 @@ class HeldRows:
             self._hashes |= {(column, cell): one for cell, one in zip(different, hashes.tolist(), strict=True)}
 
     def may_hold(self, row: Sequence[str | None], but: int | None = None) -> bool:
-        """Return whether the filter holds a row, or seems to; `but` is the place of a target that may differ."""
+        """Return whether the filter seems to contain a row; `but` is the index of a column that is not compared."""
         total = 0
         for one in enumerate(row):
             if one[0] != but:
@@ -73,14 +73,14 @@ class HeldRows:
 
 
 def _places(hashes: Words, bits: int) -> list[Ints]:
-    """Return two places for each hash."""
+    """Return two bit positions for each hash."""
     size, mixed = bits.bit_length() - 1, stirred(hashes)
     both = [mixed >> np.uint64(64 - size), (mixed << np.uint64(size)) >> np.uint64(64 - size)]
     return [places.astype(np.int64) for places in both]
 
 
 def salted(hashes: Words, column: int) -> Words:
-    """Return the hashes of a column's cells, different in each column for equal cells, so that they can be added up."""
+    """Return the cell hashes mixed with the column number, so that a row's hash can be the sum over its columns."""
     mixed = (hashes ^ np.uint64(((column + 1) * int(_SALT)) & ((1 << 64) - 1))) * _MIXED
     return np.asarray(mixed ^ (mixed >> np.uint64(33)))
 

@@ -1,4 +1,4 @@
-"""The files that are read as a stream: large files of text, packed or not, and of Parquet, Feather, Arrow and ORC."""
+"""The files that are read as a stream: large files of text, packed or not, and Parquet, Feather, Arrow or ORC files."""
 
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -13,17 +13,17 @@ from tabcontam.tables.readers.arrow_files import OF_FEATHER, OF_ORC, OF_PARQUET
 from tabcontam.tables.readers.base import File, FileKind, TextFormat
 from tabcontam.tables.readers.file_kinds import FEATHER, ORC, PARQUET, START, TEXT, WORKBOOK, kind_of, split_name
 
-SMALL = 4 * 1024 * 1024  # bytes of a file that is read whole to see whether it is a large table
-PACKED_SMALL = 2 * 1024 * 1024  # bytes of a file that is packed, or of Parquet and similar kinds
+SMALL = 4 * 1024 * 1024  # bytes of a file up to which it is read whole
+PACKED_SMALL = 2 * 1024 * 1024  # the limit for packed files, Parquet and similar kinds
 ARROW = {PARQUET: OF_PARQUET, FEATHER: OF_FEATHER, ORC: OF_ORC}
 COMPRESSED = tuple(ending for kind in ARROW for ending in kind.endings)
 OLD = b"FEA1"  # the first version of Feather, which is read whole
 
 
 def read_large(named: FileSpec, form: TextFormat, target: str | None) -> tuple[TableExcerpt, str, str] | None:
-    """Return the excerpt of a large file, its SHA-256, and the split that it is named as. Raises `UsageError`.
+    """Return the excerpt of a large file, its SHA-256, and its named split. Raises `UsageError`.
 
-    None for a small file, or a kind that is read whole.
+    Return None for a small file, and for a kind of file that is read whole.
     """
     source, part = _stored(named)
     kind = None if source is None else _kind(source, form)
@@ -55,7 +55,7 @@ def read_large(named: FileSpec, form: TextFormat, target: str | None) -> tuple[T
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """Return values that change when a file is written: its size, and its time of last change, in nanoseconds."""
+    """Return values that change when a file is written, such as its size and its modification time in nanoseconds."""
     try:
         found = path.stat()
     except OSError:  # the file no longer exists
@@ -64,7 +64,7 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _digest_of(path: Path, enough: Event) -> str:
-    """Return the SHA-256 of a file; of a part of it, once `enough` is set."""
+    """Return the SHA-256 of a file. Reading stops early if another thread sets `enough`."""
     part_bytes = 4 * 1024 * 1024  # bytes that are hashed at a time
     found = sha256()
     with path.open("rb") as file:
@@ -74,7 +74,7 @@ def _digest_of(path: Path, enough: Event) -> str:
 
 
 def _stored(named: FileSpec) -> tuple[Stored | None, str | None]:
-    """Return the place of a large file, and the part of it named after `#`; None for a small file, or a workbook."""
+    """Return where a large file is stored, and its part after `#`; None for small files and workbooks."""
     path = named.path
     try:
         size = path.stat().st_size
@@ -91,7 +91,7 @@ def _stored(named: FileSpec) -> tuple[Stored | None, str | None]:
 
 
 def _kind(path: Stored, form: TextFormat) -> FileKind | None:
-    """Return delimited text, Parquet, Feather, Arrow or ORC, if the large file is of that kind."""
+    """Return the kind of a large file if it is delimited text, Parquet, Feather, Arrow or ORC; else None."""
     try:
         packed = packing(path)
         with opened(path) as file:

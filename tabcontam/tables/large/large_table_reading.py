@@ -1,4 +1,4 @@
-"""A large table read in two passes: first for the facts of all rows and the sample, then for rows related to it."""
+"""A large table, read in two passes: first the facts and the sample, then the rows related to the sampled rows."""
 
 import csv
 import lzma
@@ -30,16 +30,16 @@ from tabcontam.tables.thresholds import MOST_ROWS_FOR_TEXTS, MOST_ROWS_READ_WHOL
 
 # Errors of a packed file that ends early or was changed.
 CUT_OFF = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-AT_ONCE = 20_000  # rows in memory that are looked at together
+AT_ONCE = 20_000  # rows in memory that are processed together
 Stream = Callable[[], Iterator[Chunk]]
 
 
 class MissingTarget(UsageError):
-    """A target column that the table lacks."""
+    """The error for a target that is no column of the table."""
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> TableExcerpt | None:
-    """Return the excerpt of the rows of a stream, which are equal at each call; None if all rows are to be kept."""
+    """Return the excerpt of a stream, which yields the same rows at each call; None if all rows are to be kept."""
     if target is not None and target not in columns:
         raise MissingTarget(str(unknown(f"target column of {name}", target, columns)))
     if len(columns) > MOST_STREAMED_COLUMNS:
@@ -104,7 +104,7 @@ def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, na
 
 
 def _check_cells(columns: int, stream: Stream, name: str) -> None:
-    """Check that a wide table, of which all rows are kept, fits into memory. Raises `UsageError` if not."""
+    """Check that a wide table, which is kept whole, fits into memory. Raises `UsageError` if not."""
     rows = 0
     for chunk in stream():
         rows += chunk.rows
@@ -115,7 +115,7 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
 
 
 class _Combinations:
-    """The combinations of the features' values that occur, where the rows are enough for all of them."""
+    """The combinations of feature values that occur, counted if the rows are enough for all combinations."""
 
     def __init__(self, features: Sequence[ColumnFacts], rows: int) -> None:
         self._features: list[tuple[int, Words, int]] = []
@@ -131,7 +131,7 @@ class _Combinations:
         self._seen = np.zeros(step, dtype=bool)
 
     def add(self, cells: Words) -> None:
-        """Take these rows into account."""
+        """Record the combinations in these rows."""
         if len(self._seen):
             parts = [np.searchsorted(values, cells[place]) * step for place, values, step in self._features]
             codes = np.sum(parts, axis=0)
@@ -177,7 +177,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
     unclosed, quoted = False, False
     for layout in _also_escaped(layouts(path, name, form)):
         if layout.dialect.quoting == "none" and layout.dialect.delimiter in ",;":
-            # between tabs and bars quotes may be text; between these delimiters an open quote is a fault
+            # between tabs and bars quotes may be text; between other delimiters an open quote is an error
             problem = problem if quoted else _left_open(layout)
             if unclosed or (problem and not quoted):
                 break
@@ -197,7 +197,7 @@ def _read_text(path: Stored, name: str, form: TextFormat, target: str | None) ->
 
 
 def _left_open(layout: StreamLayout) -> UsageError | None:
-    """Return the error for a quote that is never closed, where quotes would else be text; None if there is none."""
+    """Return the error for a quote that is never closed, if quotes enclose cells; None if all are closed."""
     try:
         for _ in replace(layout, dialect=layout.dialect.with_quoting("doubled")).chunks():
             pass
@@ -208,9 +208,9 @@ def _left_open(layout: StreamLayout) -> UsageError | None:
     return None
 
 
-# at_a_time: bytes
+# at_a_time: bytes that are read at a time
 def _check_whole(path: Stored, name: str, *, at_a_time: int = 4 * 1024 * 1024) -> None:
-    """Check that a packed file is whole, since damage looks like a fault of its text. Raises `UsageError` if not."""
+    """Check that a packed file is not damaged, since damage looks like a text error. Raises `UsageError` if it is."""
     if not packing(path):
         return
     try:
@@ -230,7 +230,7 @@ def _not_whole(path: Stored, name: str, error: Exception) -> UsageError:
 
 
 def _also_escaped(found: Sequence[StreamLayout]) -> Iterator[StreamLayout]:
-    """Yield the layouts, those of quotes after backslashes before those of quotes that are text: they may come late."""
+    """Yield the layouts; layouts with backslash-escaped quotes come before layouts with quotes as plain text."""
     quotings = [layout.dialect.quoting for layout in found]
     plain = quotings.index("none") if "none" in quotings else len(found)
     yield from found[:plain]

@@ -1,4 +1,4 @@
-"""The rows next to the sampled ones in a shuffled file, by the digits of a column such as a date."""
+"""A search for the rows next to each sampled row in a shuffled file, by the digits of a column such as a date."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ NO_MARK = -1  # the mark of a cell without digits
 
 
 def marks_of(chunk: Chunk, column: int) -> Ints:
-    """Return the digits of each cell as one number: so whole numbers, and dates with the year first, are ordered."""
+    """Return each cell's digits as one number, its mark. Marks sort whole numbers, and dates with the year first."""
     starts, lengths = chunk.starts[column], chunk.lengths[column]
     found, count = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.int64)
     for offset in range(min(LONGEST_MARKED_CELL, int(lengths.max(initial=0)))):
@@ -26,7 +26,7 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
 
 
 class MarkOrderSearch:
-    """A search for the rows next to the sampled ones by the marks of a column, among those of their kind."""
+    """A search, among rows of the same kind, for the rows with marks just below and above that of a sampled row."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words, rows: Chunk) -> None:
         self.by, self.order, self.informative = by, order, tuple(informative)
@@ -61,13 +61,13 @@ class MarkOrderSearch:
         self._take(1, places[first] - 1, marks[first], chunk, rows[first])
 
     def found(self, columns: Sequence[str]) -> AdjoiningRows:
-        """Return the result over all rows."""
+        """Return the adjoining rows, after all rows were added."""
         by = None if self.by is None else columns[self.by]
         before, after = map(tuple, self._rows)
         return AdjoiningRows(by, columns[self.order], tuple(columns[one] for one in self.informative), before, after)
 
     def _take(self, side: int, places: Ints, marks: Ints, chunk: Chunk, rows: Ints) -> None:
-        """Store the rows that are nearer to the sampled rows at these places, on one side, than those found so far."""
+        """Store each row that is nearer to its sampled row, on this side, than the row stored so far."""
         best = self._best[side]
         nearer = marks > best[places] if side == 0 else marks < best[places]
         best[places[nearer]] = marks[nearer]

@@ -9,7 +9,7 @@ _reporter: ContextVar[Callable[[str], None] | None] = ContextVar("reading progre
 
 @contextmanager
 def report_progress_to(report: Callable[[str], None]) -> Iterator[None]:
-    """Call `report` with a sentence on the progress of each large file that is read meanwhile."""
+    """Call `report` with progress sentences while large files are read inside this context."""
     token = _reporter.set(report)
     try:
         yield

@@ -1,9 +1,9 @@
-"""The rows of a file that show which cells of a sampled row follow from others, and which do not.
+"""Rows of a file that resemble a sampled row: they show which of its cells follow from its other cells.
 
-A sampled row can be asked about only if no other row of the file has the same shown cells and a different hidden one.
-So for each sampled row, rows that share its first cells, or all cells but one, are collected, as many as are needed to
-see in which columns such rows differ: with the sampled ones at most one more than there are columns, and mostly one or
-two. They are found by hashes and then compared cell by cell, so that two cells of one hash are never confused.
+A sampled row can be asked about only if no other row has the same shown cells and a different hidden cell. So rows are
+collected that have the first cells of a sampled row, or all its cells except one. They show in which columns such rows
+differ. Mostly one or two rows are enough; the number of columns is the maximum. Rows are searched for by hash and then
+compared cell by cell, since different cells may have equal hashes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from tabcontam.tables.table_contents import Rows
 
 
 class ResemblingGroups:
-    """The groups of rows that share the cells of some columns, one for each distinct sampled row there."""
+    """Groups of rows with equal cells in the columns `shown`; each group contains a sampled row."""
 
     def __init__(self, shown: Sequence[int], keys: Words, cells: Words) -> None:
         columns = len(cells)
@@ -30,7 +30,7 @@ class ResemblingGroups:
         for column in set(range(columns)) - self.shown:
             differs = cells[column] != cells[column][self.first][groups]
             self.alike[column][groups[differs]] = False
-        self._cells = cells  # of all sampled rows; every kind looks into the same array
+        self._cells = cells  # cells of all sampled rows; all groups share this array
         self._tidy()
 
     def _tidy(self) -> None:
@@ -43,7 +43,7 @@ class ResemblingGroups:
         return self._sieve.among(keys)[0]
 
     def informative(self, rows: Ints, keys: Words, cells: Words) -> Iterator[tuple[int, int]]:
-        """Yield each row that belongs to a group and adds information about it, with the group's number."""
+        """Yield each row that shows something new about its group, and the group's number."""
         groups = np.searchsorted(self.keys, keys[rows])
         left = np.flatnonzero(self.needy[groups])
         rows, groups = rows[left], groups[left]
@@ -61,7 +61,7 @@ class ResemblingGroups:
             self._tidy()
 
     def take(self, group: int, cells: Words) -> None:
-        """Record that a group has one more row, with these cells."""
+        """Record one more row of a group; `cells` are its hashes."""
         self.met[group] = True
         self.alike[:, group] &= self._cells[:, self.first[group]] == cells
 
@@ -76,12 +76,12 @@ class ResemblingRowSearch:
         self._beginnings = [ResemblingGroups(range(size), sums[size - 1], cells) for size in range(1, columns + 1)]
         self._others = [
             ResemblingGroups([place for place in every if place != column], sums[-1] - cells[column], cells)
-            for column in every[:-1]  # all but the last are a beginning
+            for column in every[:-1]  # the first cells, up to each column
         ]
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
-        """Read these rows, the first of which has the place `first` in the file; `kept` marks the sampled ones."""
+        """Search these rows. `first` is the place in the file of the first one; `kept` marks the sampled rows."""
         sums = np.zeros(chunk.rows, dtype=np.uint64)
         rows: Ints | None = None
         for column, kind in enumerate(self._beginnings):
@@ -105,7 +105,7 @@ class ResemblingRowSearch:
 
 
 def salted_cells(chunk: Chunk) -> Words:
-    """Return the hash of each cell, different for an equal cell in another column, so that hashes can be added up."""
+    """Return the hash of each cell mixed with its column number, so that a row's hash can be the sum of its cells."""
     found = np.empty(chunk.starts.shape, dtype=np.uint64)
     for column in range(len(found)):
         found[column] = salted(chunk.hashes(column), column)
@@ -113,5 +113,5 @@ def salted_cells(chunk: Chunk) -> Words:
 
 
 def in_order(found: Iterable[tuple[int, tuple[str | None, ...]]]) -> Rows:
-    """Return the rows found, given with their places, in the order of the file."""
+    """Return the found rows, sorted by their places in the file."""
     return tuple(row for _, row in sorted(found))

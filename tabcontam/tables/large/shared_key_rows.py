@@ -1,11 +1,11 @@
-"""The rows of a file that share an informative value with a sampled row, and show the cells that follow from it.
+"""Rows of a file that share an informative value with a sampled row, and so show which cells follow from the value.
 
-A model that has read the other rows of a file, or that knows the world, knows the city that a code stands for. If a
-file has more codes than the sample has rows, the sample seldom holds a code twice. A baseline that learned from the
-sample alone would take such knowledge for memory of the row. So for each sampled row a few more rows with the same code
-are taken. The informative value may be a cell, a piece of one (a company's mail addresses share their end), two or
-three cells together (a route and a class have a fare), or nearly all (a row that is in the file twice). The pairs of
-the sample's rows that share a value show whether it informs.
+A model that has read the other rows of a file, or knows the world, knows the city that a code means. If a file has more
+codes than the sample has rows, the sample seldom contains a code twice. A baseline that learns from the sample alone
+would mistake this knowledge for memory of the row. So a few more rows with the same code are collected for each sampled
+row. The informative value may be a cell, or a piece of a cell: a company's mail addresses have the same end. It may be
+two or three cells: a route and a class determine a fare. It may be nearly all cells: a row is in the file twice. The
+sampled rows that share a value show whether the value is informative.
 """
 
 from collections import Counter
@@ -46,26 +46,26 @@ from tabcontam.tables.thresholds import (
     SUREST_KEY_SHARE,
 )
 
-One = TypeVar("One")  # a column, or two
+One = TypeVar("One")  # one column, or a pair of columns
 
-SEPARATORS = ",;|/:@_-.()#=&+ "  # signs before and after which a cell is cut
+SEPARATORS = ",;|/:@_-.()#=&+ "  # characters at which a cell is cut
 ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
-MIDDLES = range(2, 9)  # bytes in the middle of a code; all but the fewest may be a key
-MOST_TOGETHER = {2: 200, 3: 400}  # sets of so many columns that are tried
+MIDDLES = range(2, 9)  # numbers of bytes in the middle of a code that may be a key, except the smallest
+MOST_TOGETHER = {2: 200, 3: 400}  # number of columns in a set: number of sets that are tried
 
 
 @dataclass(frozen=True)
 class CellPiece:
-    """A piece of a cell: some bytes, or the text next to a separator or between two separators."""
+    """A piece of a cell: a range of its bytes, or the text before, after or between separators."""
 
     position: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
-    size: int = 0  # bytes; 0 where a separator cuts
+    size: int = 0  # number of bytes; 0 if a separator cuts
     separator: str = ""
-    after: bool = False  # the text after the separator, not before it
-    start: int = 0  # bytes before those in the middle
+    after: bool = False  # True: the text after the separator; False: before it
+    start: int = 0  # number of bytes before the middle
 
     def of(self, chunk: Chunk, column: int) -> Words:
-        """Return the hashes of the pieces of a column; a cell without one has the hash of a missing cell."""
+        """Return the hash of each cell's piece in a column; a cell without it gets the hash of a missing cell."""
         starts, lengths = chunk.starts[column], chunk.lengths[column]
         if self.size:
             longer = lengths > self.size + self.start
@@ -94,9 +94,9 @@ class CellPiece:
 
 @dataclass(frozen=True)
 class SharedKey:
-    """A value that rows may share: a column's cell, a piece of it, perhaps with another cell, or several cells.
+    """A value that rows may share: a cell, a piece of a cell with or without another cell, or several cells.
 
-    It informs only if it reveals more than each of the keys in `parts`, which it includes.
+    A key is informative only if it reveals more than each smaller key in `parts`.
     """
 
     columns: tuple[int, ...]
@@ -104,7 +104,7 @@ class SharedKey:
     parts: tuple["SharedKey", ...] = ()
 
     def hashes(self, chunk: Chunk, cells: Words) -> Words:
-        """Return the value of each row as a number; `cells` are the hashes of all cells, from `salted_cells`."""
+        """Return the hash of each row's value; `cells` are the hashes of all cells, from `salted_cells`."""
         if self.cut is None:
             return np.asarray(cells[list(self.columns)].sum(axis=0, dtype=np.uint64))
         pieces = self.cut.of(chunk, self.columns[0])
@@ -115,13 +115,13 @@ class SharedKey:
 
 
 class _WantedRows:
-    """The values of a key for which more rows are wanted, by their hashes, and the number still missing for each."""
+    """The hashes of the key values for which more rows are wanted, and the number of rows still wanted for each."""
 
     def __init__(self, key: SharedKey, hashes: Words, each: int) -> None:
         self.key, self._sieve, self._missing = key, Sieve(hashes), np.full(len(hashes), each)
 
     def more(self, hashes: Words, kept: Bools) -> Ints:
-        """Return the places of rows with such values, no more for each than are missing, without sampled rows."""
+        """Return the places of rows with wanted values, no more than wanted for each; sampled rows are skipped."""
         rows, values = self._sieve.among(hashes)
         fitting = (self._missing[values] > 0) & ~kept[rows]
         rows, values = rows[fitting], values[fitting]
@@ -137,7 +137,7 @@ class _WantedRows:
 
 
 class SharedKeySearch:
-    """A search, in one pass over the file, for rows that share a key with sampled ones; `cells` are `salted_cells`."""
+    """A search for rows that share a key with sampled rows, in one pass over the file; `cells` are `salted_cells`."""
 
     def __init__(self, rows: Rows, cells: Words, missing: frozenset[str], count: int) -> None:
         few = informative_keys(rows, cells, missing)
@@ -147,9 +147,9 @@ class SharedKeySearch:
         for number, (key, (hashes, own)) in enumerate(few.items()):
             most = 0 if number else int(SUREST_KEY_SHARE * MOST_SHARED_KEY_ROWS) // max(1, len(hashes))
             each = min(MOST_ROWS_PER_VALUE, max(1, usual, most))
-            # the number that the file probably has: one more for rows that stand in it twice
+            # the probable number in the file; rows that occur twice get one more
             there = min(each, EXPECTED_ROWS_FACTOR * 2 * (len(own) / max(1, len(hashes)) - 1) * count / len(rows))
-            # of more values than there are rows to take, some are used, evenly spread over their hashes
+            # if there are too many values, some are used, evenly spread over their hashes
             hashes = hashes[_spread(len(hashes), min(1.0, left / max(1.0, there * len(hashes))))]
             left -= there * len(hashes)
             if len(hashes):
@@ -157,7 +157,7 @@ class SharedKeySearch:
         self.found: dict[int, tuple[str | None, ...]] = {}
 
     def add(self, chunk: Chunk, cells: Words, first: int, kept: Bools) -> None:
-        """Read these rows, the first of which has the place `first` in the file; `kept` marks the sampled ones."""
+        """Search these rows. `first` is the place in the file of the first one; `kept` marks the sampled rows."""
         if not self._wanted:
             return
         taken = np.zeros(chunk.rows, dtype=bool)
@@ -169,13 +169,13 @@ class SharedKeySearch:
 
 
 def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozenset()) -> "dict[SharedKey, _RareValues]":
-    """Return the keys that inform about a column, with their values that are too rare in the sample.
+    """Return the informative keys, surest first, each with its values that are too rare in the sample.
 
-    `cells` has a line for each column with the hash of each cell. Two rows that share a value of such a key agree in a
-    column outside it more often than any two rows do, and than two that share a part of the key do; for a single cell
-    it is enough that they lie near each other there (binomial tests at 1e-6). Rows that share a value of another key do
-    not count where this key follows from that one: a brand and a price add nothing to the product, but an airline and
-    the number of its flight add to the hour at which all these flights begin. The surest keys come first.
+    `cells` has the hash of each cell, of shape (columns, rows). A key is informative if rows with its value agree in a
+    column outside it: more often than random rows, and more often than rows that share a part of the key (binomial
+    tests at 1e-6). For a key of one cell, numbers near each other count as agreeing, too. A key must add to other keys:
+    rows that share another key do not count if this key follows from it. A brand and a price add nothing to the
+    product. An airline and a flight number add to the hour at which all these flights begin.
     """
     sample = _KeySample.of(rows, cells, missing)
     rare: dict[SharedKey, _RareValues] = {}
@@ -194,7 +194,7 @@ def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozens
 
 
 class _RareValues(NamedTuple):
-    """The values of a key that few rows of the sample have, in order, and these rows."""
+    """The values of a key that few sampled rows have, sorted, and these rows."""
 
     values: Words
     rows: Ints
@@ -202,14 +202,14 @@ class _RareValues(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _KeySample:
-    """The sampled rows, which show which keys inform."""
+    """The sampled rows, used to detect informative keys."""
 
     chunk: Chunk
     cells: Words
     present: Bools  # for each column and row whether the cell is not missing
-    ranks: dict[int, Floats]  # of the columns of numbers
-    ratios: dict[tuple[int, int], Floats]  # of two columns of many numbers, as logarithms
-    pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # of rows that share a value of a key
+    ranks: dict[int, Floats]  # ranks in each column of numbers
+    ratios: dict[tuple[int, int], Floats]  # logarithms of the ratios of two number columns
+    pairs: dict[SharedKey, tuple[Ints, Ints]] = field(default_factory=dict)  # pairs of rows that share a value of a key
 
     @classmethod
     def of(cls, rows: Rows, cells: Words, missing: Collection[str]) -> "_KeySample":
@@ -225,7 +225,7 @@ class _KeySample:
         return cls(chunk_of(rows, len(cells)), cells, there, ranks, ratios)
 
     def candidates(self) -> Iterator[SharedKey]:
-        """Yield all keys that may inform."""
+        """Yield all keys that may be informative."""
         singles = [SharedKey((column,)) for column in range(len(self.cells))]
         yield from singles
         different = [len(np.unique(cells[there])) for cells, there in zip(self.cells, self.present, strict=True)]
@@ -254,7 +254,7 @@ class _KeySample:
     def _nearly_all(
         self, shared: Sequence[int], different: Sequence[int], others: Sequence[SharedKey]
     ) -> Iterator[SharedKey]:
-        """Yield keys of nearly all columns, for rows that are in the file twice except for a cell or two."""
+        """Yield keys of all columns except one or two, for rows that are in the file twice with small differences."""
         rows = len(self.chunk.starts[0])
         for size in (len(shared) - 1, len(shared) - 2):
             nearly_all = combinations(shared, size) if size > max(MOST_TOGETHER) else iter(())
@@ -267,7 +267,7 @@ class _KeySample:
     def _with_pieces(
         self, pieces: Sequence[SharedKey], singles: Sequence[SharedKey], shared: Sequence[int], different: Sequence[int]
     ) -> Iterator[SharedKey]:
-        """Yield pieces of a column with the cell of another: a day and a currency, the first letters and a size."""
+        """Yield pieces of one column with a cell of another: a day and a currency, first letters and a size."""
         rows = len(self.chunk.starts[0])
         chosen: dict[tuple[int, int, int], SharedKey] = {}
         for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.position != "middle")]:
@@ -281,7 +281,7 @@ class _KeySample:
                 values = count * different[other]
                 if other != column and rows < values * ENOUGH_ROWS_PER_VALUE:
                     key = SharedKey((column, other), piece.cut, (piece, singles[other]))
-                    chosen.setdefault((values, column, other), key)  # of as many values: mostly the same pieces
+                    chosen.setdefault((values, column, other), key)  # equal numbers of values: mostly equal pieces
         yield from (key for _, key in sorted(chosen.items(), key=lambda one: one[0])[:MOST_PIECE_PAIRS])
 
     def _pieces(self, column: int) -> Iterator[SharedKey]:
@@ -306,7 +306,7 @@ class _KeySample:
         yield from self._middles(column, texts)
 
     def _middles(self, column: int, texts: Sequence[str]) -> Iterator[SharedKey]:
-        """Yield bytes in the middle of codes of one length; more bytes count only if they inform more than fewer."""
+        """Yield ranges of middle bytes of codes of one length; a longer range must be more informative."""
         length, count = Counter(map(len, texts)).most_common(1)[0] if texts else (0, 0)
         if count < LEAST_ONE_LENGTH_SHARE * len(texts) or length > LONGEST_KEY_CODE:
             return
@@ -320,16 +320,17 @@ class _KeySample:
                     yield key
 
     def rare(self, key: SharedKey) -> _RareValues:
-        """Return the values of a key that too few rows have to show what follows from them."""
+        """Return the values of a key that too few sampled rows have to show which cells follow from them."""
         rows = np.flatnonzero(self._has(key))
         values, places, times = np.unique(self._hashes(key)[rows], return_inverse=True, return_counts=True)
         few = times < ENOUGH_ROWS_PER_VALUE
         return _RareValues(values[few], rows[few[places]])
 
     def strength(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
-        """Return how often rows that share a rare value of a key are alike where it informs; 0 if it does not.
+        """Return how often rows that share a rare value of a key agree in the column with most agreement.
 
-        Rows that share a value of a key of `before` do not count, where this key follows from that one.
+        Return 0 if the key is not informative. Pairs of rows that share a key in `before` do not count if `key` follows
+        from that key.
         """
         hashes, rows = self._hashes(key), rare.rows
         first, second = _sharing(hashes, rows)
@@ -356,11 +357,11 @@ class _KeySample:
         return self._most_alike((first, second), others, [one for one in columns if one in self.ranks], self._near)
 
     def follows(self, key: SharedKey, other: SharedKey) -> bool:
-        """Return whether rows that share the other key share this one, too."""
+        """Return whether rows that share the key `other` also share `key`."""
         return self._shared(self._hashes(key), other) >= LEAST_COVERED_SHARE
 
     def _shared(self, hashes: Words, other: SharedKey) -> float:
-        """Return the share of pairs with equal hashes among pairs that share another key."""
+        """Return the share of pairs with equal `hashes` among pairs of rows that share the key `other`."""
         first, second = self._pairs(other)
         return float((hashes[first] == hashes[second]).mean()) if len(first) else 0.0
 
@@ -377,9 +378,9 @@ class _KeySample:
         columns: Sequence[One],
         alike: Callable[[One, Ints, Ints], tuple[int, int]],
     ) -> float:
-        """Return how often pairs that share a key are alike in a column where all other sets are alike less often.
+        """Return how often pairs that share a key agree in the best column; 0 if there is no such column.
 
-        Of several such columns the highest share counts; 0 where there is none.
+        A column counts only if each set of pairs in `others` agrees less often there.
         """
         left = [(column, *alike(column, *sharing)) for column in columns]
         for find in others:
@@ -393,12 +394,12 @@ class _KeySample:
         return alike(self.cells[column], self.present[column], first, second)
 
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
-        """Return how many of these pairs of rows have two numbers in nearly one ratio, and how many have a ratio."""
+        """Return how many pairs of rows have nearly one ratio of two number columns, and how many have ratios."""
         apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
         return int((apart <= RATIO_TOLERANCE).sum()), int(np.isfinite(apart).sum())
 
     def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
-        """Return how many of these pairs of rows have numbers that lie near each other, and how many have numbers."""
+        """Return how many pairs of rows have numbers near each other in a column, and how many have numbers."""
         apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
         return int((apart <= NEAR_RANK_SHARE).sum()), int(np.isfinite(apart).sum())
 
@@ -415,12 +416,12 @@ class _KeySample:
 
 
 def _spread(count: int, share: float) -> Ints:
-    """Return the places of a share of `count` places, at equal distances."""
+    """Return evenly spaced places: the share `share` of `count` places."""
     return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
 
 
 def _sharing(hashes: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of these rows that share a value, at most `PAIRS`, wherever they stand."""
+    """Return at most `PAIRS` pairs of rows that share a hash, at any distance in the file."""
     order = np.random.default_rng(2).permutation(rows)
     order = order[np.argsort(hashes[order], kind="stable")]
     pairs = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])

@@ -1,4 +1,4 @@
-"""The sample of a large table's rows, and the facts about all of its rows."""
+"""The sample of a large table's rows, and exact facts about all rows."""
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WholeTableFacts:
-    """Exact facts about all rows of a table that holds a sample of them, counted over the whole file.
+    """Exact facts about all rows of a file of which a table holds a sample.
 
-    `rows` is their number. `places` are the places of the sampled rows in the file, from 0 and rising. `resembling` are
-    rows of the file that are never asked about, shown or learned from: a sampled row shares its first cells with them,
-    or all cells but one, so that they show which cells follow from others (`resembling_rows.py`). `key_rows` are rows
-    that the baseline learns from besides the sampled ones, because they share an informative value with one
-    (`shared_key_rows.py`); they are never asked about or shown, nor are the rows `adjoining` a sampled one. `distinct`
-    has the values of each column with few values, the most frequent first and then as they first appear. `numeric` are
-    the columns of numbers alone. `enumerates_domain` is whether all combinations of the features' values occur. `bloom`
-    is a Bloom filter of all rows, with their target and without it.
+    `rows` is the number of rows in the file. `places` are the sampled rows' places in the file, from 0 and rising.
+    `distinct` has the values of each column with few values, most frequent first, then by first appearance. `numeric`
+    are the columns of numbers alone. `enumerates_domain` is True if all combinations of the feature values occur.
+    `bloom` is a Bloom filter of all rows, with their target and without it.
+
+    Three sets of rows are never asked about or shown. `resembling` rows have the first cells of a sampled row, or all
+    its cells except one; nothing learns from them (`resembling_rows.py`). The baseline learns from `key_rows`, which
+    share an informative value with a sampled row (`shared_key_rows.py`), and uses the cells of the `adjoining` rows.
     """
 
     rows: int
@@ -49,14 +49,14 @@ class WholeTableFacts:
         return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
-        """Return the facts of a table whose rows `change` changes; its other rows are then unknown."""
+        """Return the facts after `change` is applied to the table's rows; the file's other rows are then unknown."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
         return replace(
             self, resembling=change(self.resembling), key_rows=change(self.key_rows), adjoining=adjoining, bloom=b""
         )
 
     def before(self) -> tuple[int, ...]:
-        """Return for each sampled row how many of the file's rows directly before it are sampled, too."""
+        """Return for each sampled row how many rows directly before it in the file are sampled, without a gap."""
         found: list[int] = []
         for number, place in enumerate(self.places):
             follows = number > 0 and self.places[number - 1] == place - 1
@@ -66,10 +66,10 @@ class WholeTableFacts:
 
 @dataclass(frozen=True)
 class TableExcerpt:
-    """The stored part of a table: columns, rows, facts about all rows where these are a sample, marks, and first rows.
+    """The stored part of a table: columns, rows, and, if the rows are a sample, facts about all rows.
 
-    `missing` are the usual marks of a missing value that occur; `first` are the file's first rows, all rows of a small
-    file; `how` is the way it was read.
+    `missing` are the usual marks of a missing value that occur. `first` are the file's first rows (all rows of a small
+    file). `how` describes how the file was read.
     """
 
     columns: tuple[str, ...]
@@ -80,7 +80,7 @@ class TableExcerpt:
     how: ReadDescription = UNKNOWN
 
     def values(self, column: str) -> Collection[str]:
-        """Return the values of a column, except missing ones, if it has few; all values for a small table."""
+        """Return the values of a column except missing ones, if it has few; all values for a small table."""
         if self.whole is not None:
             return self.whole.distinct.get(column, ())
         place = self.columns.index(column)
@@ -88,10 +88,10 @@ class TableExcerpt:
 
 
 class BlockSample:
-    """Blocks of consecutive rows that are drawn while they are read, so that the number of rows need not be known.
+    """A random sample of blocks of consecutive rows, drawn during reading: the number of rows need not be known.
 
-    Each block has a random number of its own, and the blocks with the smallest numbers are drawn: the draw depends on
-    the number of rows and on nothing else. The first block is always drawn.
+    Each block has its own random number, and the blocks with the smallest numbers are drawn. So the draw depends only
+    on the number of rows. The first block is always drawn.
     """
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class BlockSample:
         self._most = (1 << 64) - 1
 
     def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
-        """Return which of `count` rows may be drawn, by place among them; the first has the place `first`."""
+        """Return which of the next `count` rows may be drawn, as indices from 0; `first` is their first place."""
         import numpy as np
 
         blocks = np.arange(first, first + count) // SAMPLED_BLOCK
@@ -122,7 +122,7 @@ class BlockSample:
                 del self._numbers[block], self.blocks[block]
 
     def drawn(self) -> tuple[tuple[int, ...], list[tuple[str | None, ...]]]:
-        """Return the places of the drawn rows, and the rows, in the order of the file."""
+        """Return the places of the drawn rows, and the rows, both in file order."""
         blocks = sorted(self.blocks)
         places = tuple(block * SAMPLED_BLOCK + place for block in blocks for place in range(len(self.blocks[block])))
         return places, [row for block in blocks for row in self.blocks[block]]

@@ -1,9 +1,8 @@
-"""Delimited text as a stream of rows: by the places of its delimiters, or by Python's csv where its quotes are odd.
+"""Delimited text as a stream of rows, split by a fast method, or by Python's csv if its quotes are unusual.
 
-The fast way splits a text only where all readers of CSV agree on the result: one delimiter between cells, a line feed
-after each row, quotes around whole cells and doubled within. This is checked for every byte; text in another encoding
-is first converted to UTF-8. Any other text goes through Python's csv, which reads small files: a part without quotes by
-itself, and from a part with odd quotes on all that is left.
+The fast method splits a text only if all readers of CSV agree on the result: one delimiter between cells, a line feed
+after each row, quotes around whole cells and doubled inside. Every byte is checked. Text in another encoding is first
+converted to UTF-8. Python's csv reads any other text: a part without quotes alone, and everything after unusual quotes.
 """
 
 import codecs
@@ -29,24 +28,24 @@ from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_widt
 from tabcontam.tables.table_contents import UNKNOWN, ReadDescription, contents
 from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
-BEGINNING = 8 * 1024 * 1024  # bytes by which encoding, delimiter and header are detected
+BEGINNING = 8 * 1024 * 1024  # bytes in which encoding, delimiter and header are detected
 READ = 4 * 1024 * 1024  # bytes that are split at a time
-ROWS = 20_000  # that Python's csv reads at a time
+ROWS = 20_000  # rows that Python's csv reads at a time
 CR, LF, BLANK, QUOTE = ord("\r"), ord("\n"), ord(" "), ord('"')
 Quotes = NDArray[np.int32]
 Item = TypeVar("Item")
 
 
 class OddText(Exception):
-    """A text that the fast way cannot split as Python's csv does."""
+    """The error for a text that the fast method cannot split as Python's csv does."""
 
 
 class TextFault(UsageError):
-    """A fault of a text, however its quotes are read."""
+    """The error for a text that is wrong however its quotes are read."""
 
 
 class NotUtf8(UsageError):
-    """Bytes that are no UTF-8; `content` are the rows around them if only ASCII comes before, else nothing."""
+    """The error for bytes that are not UTF-8; `content` has their rows if only ASCII precedes, else nothing."""
 
     def __init__(self, line: str, content: bytes) -> None:
         super().__init__(line)
@@ -54,7 +53,7 @@ class NotUtf8(UsageError):
 
 
 class UnclosedQuote(csv.Error):
-    """A record at which Python's csv fails; `never` is True if its quote is never closed."""
+    """The error for a record at which Python's csv fails; `never` is True if its quote is never closed."""
 
     def __init__(self, name: str, line: int, error: csv.Error) -> None:
         what = "a quote opens there that is not closed; close it, or remove it"
@@ -66,9 +65,9 @@ class UnclosedQuote(csv.Error):
 
 @dataclass(frozen=True)
 class StreamLayout:
-    """The way to read the text of a file, equal for all of its rows.
+    """The way to read the text of a file, for all of its rows.
 
-    `begin` is the number of bytes, in UTF-8, above the header or the first row, and `above` the number of lines.
+    `begin` is the number of UTF-8 bytes above the header or the first row, `above` the number of lines there.
     """
 
     path: Stored
@@ -88,7 +87,7 @@ class StreamLayout:
         return ahead(self._fast())
 
     def _fast(self) -> Iterator[Chunk]:
-        """Yield parts of the file as arrays; odd parts, and all after an odd part with quotes, by Python's csv."""
+        """Yield chunks by the fast method. Python's csv reads unusual parts, and all text after unusual quotes."""
         quotes, header = self.dialect.quoting != "none", self.header
         done, lines, plain, ascii_only = self.begin, self.above, True, True
         try:
@@ -104,7 +103,7 @@ class StreamLayout:
                     yield chunk
                 except OddText:
                     if quotes and (quoted or (slashed and self.dialect.quoting == "escaped")):
-                        raise  # a row may go on after the part
+                        raise  # a row may continue after the part
                     try:
                         yield from self._batches(io.StringIO(part.decode(), newline=""), lines, header)
                     except UsageError as error:
@@ -116,7 +115,7 @@ class StreamLayout:
             raise self._not_throughout() from None
 
     def _slowly(self, begin: int, lines: int, header: bool) -> Iterator[Chunk]:
-        """Yield the rows by Python's csv, after the first `begin` bytes, which hold `lines` lines."""
+        """Yield chunks by Python's csv; the first `begin` bytes, which have `lines` lines, are skipped."""
         parts = _parts(self.path, self.codec)
         with io.TextIOWrapper(io.BufferedReader(_PartsStream(parts, begin)), encoding="utf-8", newline="") as text:
             try:
@@ -125,7 +124,7 @@ class StreamLayout:
                 raise self._not_throughout() from None
 
     def _batches(self, text: Iterable[str], before: int, header: bool) -> Iterator[Chunk]:
-        """Yield the rows of a text that follows `before` lines, by Python's csv."""
+        """Yield chunks by Python's csv; `before` is the number of lines above the text."""
         width, line = len(self.columns), before
         records = ((before + number, record) for number, record in self.dialect.records_of(text))
         try:
@@ -148,7 +147,7 @@ class StreamLayout:
             raise UnclosedQuote(self.name, line + 1, error) from None
 
     def _check_utf_8(self, part: bytes, lines: int, ascii_only: bool) -> None:
-        """Check that a part is UTF-8, to which text in other encodings is converted. Raises `NotUtf8` if it is not."""
+        """Check that a part is UTF-8. Raises `NotUtf8` if it is not."""
         if part.isascii():
             return
         try:
@@ -164,7 +163,7 @@ class StreamLayout:
 
 
 class _PartsStream(io.RawIOBase):
-    """Parts of a file as one stream, without its first `begin` bytes."""
+    """Parts of a file as one stream that skips the first `begin` bytes."""
 
     def __init__(self, parts: Iterator[bytes], begin: int) -> None:
         self._parts, self._begin, self._left = parts, begin, memoryview(b"")
@@ -184,18 +183,18 @@ class _PartsStream(io.RawIOBase):
 
 
 def _lines(content: bytes) -> int:
-    """Return the number of lines that end in `content`, with any kind of line end."""
+    """Return the number of line ends of any kind in `content`."""
     return content.count(b"\n") + (content.count(b"\r") - content.count(b"\r\n") if b"\r" in content else 0)
 
 
 def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
-    """Return the ways in which a text may be read, the likeliest first, by its beginning. Raises `UsageError`."""
+    """Return the possible ways to read a text, likeliest first, detected in its beginning. Raises `UsageError`."""
     with opened(path) as file:
         content = file.read(BEGINNING)
     if cut := len(content) == BEGINNING:
         content = _whole_lines(content)
     text, codec = decoded_by(content, name, form.encoding)
-    if cut and b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # its quotes were not looked for before
+    if cut and b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # its quotes were not searched for before
         text = _whole_lines(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
     codec = codecs.lookup(codec).name
     if codec == "utf-8" and content.startswith(codecs.BOM_UTF8):
@@ -219,7 +218,7 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
 
 
 def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: TextRecords) -> StreamLayout:
-    """Return the layout of a text with these first records; reading it reports a record that is wider than others."""
+    """Return the layout of a text with these first records. Reading it fails at a record with too many cells."""
     width = usual_width(record for _, record in part.records)
     header = part.header and len(part.records[0][1]) == width
     begin = sum(len(line.encode("utf-8", "surrogatepass")) for line in islice(io.StringIO(text, newline=""), above))
@@ -230,7 +229,7 @@ def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: Te
 
 
 def _whole_lines(content: bytes) -> bytes:
-    """Return the lines of the beginning of a file without the last, which may be cut off, as may a cell in quotes."""
+    """Return the lines of a file's beginning, without an incomplete last line or quoted cell."""
     if b"\0" in content[:ENCODING_SAMPLE_BYTES]:  # UTF-16 or UTF-32, whose characters must not be cut, either
         unit = 4 if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else 2
         return content[: (content.rfind(b"\n") // unit + 1) * unit] or content
@@ -243,8 +242,8 @@ def _whole_lines(content: bytes) -> bytes:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items, computing each in the background while the items before it are used."""
-    chunks_ahead = 3  # chunks that are read before they are asked for
+    """Yield the items; a background thread computes the next items meanwhile."""
+    chunks_ahead = 3  # chunks that are read in advance
     with ThreadPoolExecutor(1) as thread:
         coming = [thread.submit(next, items, None) for _ in range(chunks_ahead)]
         while (item := coming.pop(0).result()) is not None:
@@ -253,7 +252,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _parts(path: Stored, codec: str) -> Iterator[bytes]:
-    """Yield the bytes of a file in UTF-8, in parts that may end within a row. Raises `UnicodeDecodeError`."""
+    """Yield the bytes of a file in UTF-8, in parts that may end inside a row. Raises `UnicodeDecodeError`."""
     begun = codec == "utf-8"
     decoder = None if codec in ("utf-8", "utf-8-sig") else codecs.getincrementaldecoder(codec)()
     with opened(path) as file:
@@ -268,14 +267,14 @@ def _parts(path: Stored, codec: str) -> Iterator[bytes]:
         yield text.encode("utf-8", "surrogatepass")
 
 
-# longest: bytes of one row
+# longest: most bytes of one row
 def whole_rows(
     path: Stored, codec: str, quotes: bool, begin: int = 0, *, longest: int = 256 * 1024 * 1024
 ) -> Iterator[bytes]:
-    """Yield the bytes of a file from `begin` on, in parts that end with a row; a last row without a line feed gets one.
+    """Yield the bytes of a file from `begin` on, in parts that end with a row. A missing last line feed is added.
 
-    Raises `OddText` where no row ends within 8 MiB after a quote: the quote is probably part of the text, and the text
-    after it would be searched again with every further part.
+    Raises `OddText` if no row ends within 8 MiB after a quote. Such a quote is probably part of the text, and searching
+    further would read the text after it again with every part.
     """
     left = b""
     for part in _parts(path, codec):
@@ -295,7 +294,7 @@ def whole_rows(
 
 
 def _last_end(content: bytes, quotes: bool) -> int:
-    """Return the place after the last line feed that ends a row, or else the last carriage return but a final one."""
+    """Return the index after the last line feed that ends a row, or else after a carriage return before the end."""
     sign = b"\n"
     end, count = content.rfind(sign) + 1, None
     if not end and b"\r" in content:
@@ -313,7 +312,7 @@ def _last_end(content: bytes, quotes: bool) -> int:
 
 
 def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
-    """Return whole rows as cells. Raises `OddText` where readers of CSV disagree about them."""
+    """Return whole rows split into cells. Raises `OddText` if readers of CSV would disagree."""
     delimiter, quotes = ord(dialect.delimiter), dialect.quoting != "none"
     if b"\0" in part or (dialect.quoting == "escaped" and (b"\\" in part or b'""' in part)):
         raise OddText
@@ -339,7 +338,7 @@ def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
         returns = np.flatnonzero(content[:size] == CR)
         outside = met[returns] % 2 == 0 if len(marks) else np.ones(len(returns), dtype=bool)
         if int(outside.sum()) != int(carriage.sum()):
-            raise OddText  # one that ends a row by itself
+            raise OddText  # a carriage return that ends a row alone
     while dialect.skip_initial_space and (blank := (content[starts] == BLANK) & (lengths > 0)).any():
         starts, lengths = starts + blank, lengths - blank
     if len(marks):
@@ -350,7 +349,7 @@ def _apart(part: bytes, dialect: Dialect, width: int) -> Chunk:
 
 
 def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
-    """Check that each quote begins or ends a cell, or is doubled within quotes. Raises `OddText` if not."""
+    """Check that each quote begins or ends a cell, or is doubled inside quotes. Raises `OddText` if not."""
     if len(marks) % 2:
         raise OddText
     opening, closing = marks[0::2], marks[1::2]
@@ -365,7 +364,7 @@ def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
 
 
 def _unquoted(content: Bytes, met: Quotes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
-    """Return the cells without the quotes around them; cells with quotes within are written after all others."""
+    """Return the cells without the quotes around them; the bytes of cells with inner quotes come last."""
     quoted = (content[starts] == QUOTE) & (lengths > 0)
     cells = np.flatnonzero(quoted)
     doubled = cells[met[starts[cells] + lengths[cells] - 1] - met[starts[cells]] > 1]

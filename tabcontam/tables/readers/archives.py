@@ -1,4 +1,4 @@
-"""Packed files: gzip, bzip2, xz, and ZIP. Nothing is ever written to disk, and no more than a limit is read."""
+"""Packed files: gzip, bzip2, xz and ZIP. They are unpacked in memory, up to a limit, and never on disk."""
 
 import bz2
 import gzip
@@ -27,7 +27,7 @@ BROKEN = (
     zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
     lzma.LZMAError,
 )  # fmt: skip
-# Endings of packed files, and the ending of their content: some are of two kinds in one.
+# Endings of packed files and of their content: one ending may state both.
 WITHOUT = {".gz": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}
 OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and similar files
 TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that describe tables
@@ -35,7 +35,7 @@ ABOUT = ("readme", "license", "licence", "index")
 
 
 def unpack(file: File) -> File | None:
-    """Return the one file that a packed file holds; None for a file that is not packed. Raises `UsageError`."""
+    """Return the one file in a packed file; None for a file that is not packed. Raises `UsageError`."""
     if file.content.startswith((ZIP, EMPTY_ZIP)):
         return _of_zip(file)
     kind, ending = packed_as(file.content)
@@ -43,13 +43,13 @@ def unpack(file: File) -> File | None:
 
 
 def packed_as(start: bytes) -> tuple[str, str]:
-    """Return how a file with this start is packed, in a word, and the usual ending of its name; both "" if not."""
+    """Return the packing that these first bytes show, in a word, and its usual file ending; both "" if not packed."""
     return next((how for magic, how in PACKED.items() if start.startswith(magic)), ("", ""))
 
 
 @dataclass(frozen=True)
 class ArchiveMember:
-    """A file in a ZIP archive, by its full name in the archive, and the number of its bytes when unpacked."""
+    """A file in a ZIP archive, by its full name in the archive, and its unpacked size in bytes."""
 
     archive: Path
     filename: str
@@ -65,7 +65,7 @@ Stored: TypeAlias = Path | ArchiveMember  # a file on disk, packed or not, or in
 
 
 def opened(path: Stored) -> IO[bytes]:
-    """Return a file, unpacked as it is read."""
+    """Return an open file whose content is unpacked during reading."""
     if isinstance(path, ArchiveMember):
         with zipfile.ZipFile(path.archive) as archive:
             return archive.open(path.filename)
@@ -74,15 +74,15 @@ def opened(path: Stored) -> IO[bytes]:
 
 
 def packing(path: Stored) -> str:
-    """Return how a file is packed, in a word; "" where it is not."""
+    """Return the kind of packing of a file, in a word; "" if it is not packed."""
     return f"ZIP, {path.filename!r}" if isinstance(path, ArchiveMember) else _packed(path)[0]
 
 
 def member_of(path: Path, part: str | None) -> tuple[ArchiveMember, str | None] | None:
-    """Return the file in a ZIP archive that is named, or the only one, and the part of it that another `#` names.
+    """Return the named or only file in a ZIP archive, and the part of it after a second `#`.
 
-    None for a file that is no archive, is a workbook, or is locked. Raises `UsageError` if it has none, or
-    several of which none is named.
+    Return None if the file is no archive, a workbook or locked. Raises `UsageError` if the archive is empty, or if it
+    has several files and none is named.
     """
     with path.open("rb") as file:
         if file.read(len(ZIP)) != ZIP:
@@ -100,7 +100,7 @@ def _packed(path: Path) -> tuple[str, str]:
 
 
 def without_packing(name: str) -> str:
-    """Return the name of the content of a packed file: `my.csv` for `my.csv.gz`."""
+    """Return the file name without the ending of its packing: `my.csv` for `my.csv.gz`."""
     for ending, inner in WITHOUT.items():
         if name.lower().endswith(ending):
             return name[: -len(ending)] + inner
@@ -108,7 +108,7 @@ def without_packing(name: str) -> str:
 
 
 def read_limited(file: IO[bytes], name: str) -> bytes:
-    """Return the content of a packed file. Raises `UsageError` if it is larger than any table: it may have no end."""
+    """Return the content of a packed file. Raises `UsageError` at the size limit: the content may have no end."""
     content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give the file in it")
@@ -127,7 +127,7 @@ def _decompressed(file: File, kind: str, ending: str) -> File:
 
 
 def _within(file: File, kind: str) -> str:
-    """Return the archives that a file was found in, the outermost first."""
+    """Return the names of the archives that contain a file, the outermost first."""
     return ", ".join(filter(None, (file.packed, kind)))
 
 
@@ -150,7 +150,7 @@ def _of_zip(file: File) -> File | None:
 
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
-    """Return the member that is named, or the only one, and the part of it that another `#` names."""
+    """Return the named or only member of an archive, and the part of it after a second `#`."""
     files = (info for info in archive.infolist() if info.filename.strip("/") and not info.is_dir())
     members = {info.filename: info for info in files if not _hidden(info.filename)}
     if file.part is not None:
@@ -175,7 +175,7 @@ def _only(file: File, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def _hidden(name: str) -> bool:
-    """Return whether a member was added by an operating system."""
+    """Return whether an operating system added this member to the archive."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 

@@ -1,4 +1,4 @@
-"""ARFF, the format of Weka and OpenML: its cells as they are written, which the readers of other packages turn into
+"""ARFF, the format of Weka and OpenML. Cells are kept as they are written, whereas other packages convert them to
 numbers. A cell `?` without quotes is None.
 """
 
@@ -20,13 +20,13 @@ LAYOUT = "an ARFF file has lines with @attribute, then @data and a row a line"
 
 
 def begins_arff(text: str) -> bool:
-    """Return whether a text begins as ARFF does, below its comments."""
+    """Return whether a text begins as ARFF does, after its comments."""
     lines = (line.strip().lower() for line in text.lstrip("\ufeff").splitlines())
     return next((line for line in lines if line and not line.startswith("%")), "").startswith("@relation")
 
 
 def read_arff(file: File) -> Contents:
-    """Return column names and rows; raises `UsageError`, which names the line, for a file that is no ARFF."""
+    """Return column names and rows. Raises `UsageError`, which names the line, for a file that is not ARFF."""
     lines = enumerate(re.split(r"\r\n|\n|\r", decoded(file.content, file.name, file.form.encoding)), 1)
     names = list(_attributes(lines, file.name))
     rows, cells = [], dict[str | None, str | None]()  # equal cells are one object, for fast comparison
@@ -41,7 +41,7 @@ def read_arff(file: File) -> Contents:
 
 
 def _attributes(lines: Iterator[tuple[int, str]], name: str) -> Iterator[str]:
-    """Yield the names of the columns, reading the lines up to @data."""
+    """Yield the names of the columns; `lines` is read up to @data."""
     for number, line in lines:
         plain = line.strip().lower()
         if plain.startswith("@data"):
@@ -61,7 +61,7 @@ def _row(line: str, where: str) -> list[str | None]:
     line = line.strip()
     if line.startswith("{"):
         raise UsageError(f"{where}: a sparse row, which lists only the cells other than 0; save the table as CSV")
-    if line.endswith("}") and (weight := re.search(r",\s*\{[^{}]*\}$", line)):  # of an instance
+    if line.endswith("}") and (weight := re.search(r",\s*\{[^{}]*\}$", line)):  # the weight of a row
         line = line[: weight.start()]
     row: list[str | None] = []
     place, more = 0, True
@@ -75,6 +75,6 @@ def _row(line: str, where: str) -> list[str | None]:
 
 
 def _plain(text: str) -> str:
-    """Return a quoted text without the backslashes of its quotes."""
+    """Return a quoted text without its backslash escapes."""
     return _ESCAPE.sub(lambda found: chr(int(found[1][1:], 16)) if len(found[1]) > 1
                        else _SIGNS.get(found[1], found[1]), text) if "\\" in text else text  # fmt: skip

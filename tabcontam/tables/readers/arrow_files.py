@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and ORC files as text: each value written the way Python prints it, null as None."""
+"""Parquet, Feather, Arrow and ORC files as text: values as Python prints them, null as None."""
 
 import io
 from datetime import date, time
@@ -10,24 +10,24 @@ from tabcontam.tables.table_contents import Contents, contents
 
 PARQUET = b"PAR1"
 FEATHER = (b"ARROW1", b"FEA1")
-STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, in which the library `datasets` stores a table
+STREAM = b"\xff\xff\xff\xff"  # first bytes of an Arrow stream, the format of the library `datasets`
 OF_PARQUET, OF_FEATHER, OF_ORC = "Parquet", "Feather or Arrow", "ORC"  # titles of such files
 EXTRA = "parquet"
 _PANDAS_INDEX = "__index_level_"  # a column that pandas adds to the table
 
 
 def is_orc(content: bytes) -> bool:
-    """Return whether the bytes begin and end as those of an ORC file do."""
+    """Return whether the bytes begin and end like an ORC file."""
     return content.startswith(b"ORC") and b"ORC" in content[-4:]
 
 
 def read_parquet(file: File) -> Contents:
-    """Return column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
+    """Return column names and rows. Raises `UsageError` if pyarrow is not installed, or if the file is not Parquet."""
     return _read(file, "a Parquet file", OF_PARQUET)
 
 
 def read_feather(file: File) -> Contents:
-    """Return column names and rows of a Feather or Arrow file, or an Arrow stream; raises as `read_parquet` does."""
+    """Return column names and rows of a Feather file, Arrow file or Arrow stream; raises as `read_parquet` does."""
     return _read(file, "a Feather file", OF_FEATHER)
 
 
@@ -44,7 +44,7 @@ def _read(file: File, kind: str, title: str) -> Contents:
     try:
         table = _table(file.content, title, file.name)
         check_cells(table.num_rows * table.num_columns, file.name)
-        table.validate(full=True)  # a changed file may give false places of its cells
+        table.validate(full=True)  # a changed file may state wrong positions of its cells
         kept = [index for index, column in enumerate(table.column_names) if of_table(column)]
         columns = [texts(table.column(index)) for index in kept]
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
@@ -65,7 +65,7 @@ def _table(content: bytes, title: str, name: str) -> Any:
             types = pyarrow.types
             texts = [field.name for field in parquet.schema_arrow if types.is_string(field.type)]
         source.seek(0)
-        return pyarrow.parquet.read_table(source, read_dictionary=texts)  # a text that comes again is held once
+        return pyarrow.parquet.read_table(source, read_dictionary=texts)  # repeated texts are stored once
     if title == OF_ORC:
         import pyarrow.orc
 
@@ -80,12 +80,12 @@ def _table(content: bytes, title: str, name: str) -> Any:
 
 
 def of_table(column: str) -> bool:
-    """Return whether a column, by its name, belongs to the table, and is no index that pandas added."""
+    """Return whether a column, by its name, belongs to the table: pandas adds a column for its index."""
     return not column.startswith(_PANDAS_INDEX)
 
 
 def texts(column: Any) -> list[str | None]:
-    """Return the values of a column of any type, each as Python prints it; None for a null."""
+    """Return the values of a column of any type as Python prints them; None for null."""
     if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one object
         chunks = column.chunks if hasattr(column, "chunks") else [column]
         return [cell for chunk in chunks for cell in _shared(chunk)]
@@ -99,7 +99,7 @@ def _shared(chunk: Any) -> list[str | None]:
 
 
 def _single(value: float) -> str:
-    """Return a 32-bit or 16-bit float in its own shortest digits: 0.1, not 0.10000000149011612."""
+    """Return a 32-bit or 16-bit float in the fewest digits for its precision: 0.1, not 0.10000000149011612."""
     import numpy
 
     return str(numpy.float32(value))

@@ -1,4 +1,4 @@
-"""The interface of the readers: the bytes of a file and the user's options for it; columns and rows."""
+"""The interface of the readers: they turn the bytes of a file, and the user's options, into columns and rows."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ LARGEST = 512 * 1024 * 1024  # bytes of a file that is read whole or fetched, or
 MOST_CELLS = 50_000_000  # cells that are held in memory
 STREAMED = "its kind is read into memory; save it as Parquet or CSV, which may have any size, or give a part of it"
 NO_DELIMITERS = '"\\\r\n\0'
-NAMED = 8  # parts of a file that an error names
+NAMED = 8  # number of parts that an error names
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The user's options for a table written as text; an option that is None is detected.
+    """The user's options for a table that is text; an option that is None is detected.
 
-    A `delimiter` is one character (a space means any run of blanks), an `encoding` one that Python knows; `header` is
-    whether the first record names the columns, `header_line` the line, counted from 1, that does: nothing above it is
-    read.
+    `delimiter` is one character; a space means any run of blanks. `encoding` is a name that Python knows. `header` is
+    whether the first record names the columns. `header_line` is the line number, from 1, of the header; lines above it
+    are not read.
     """
 
     delimiter: str | None = None
@@ -29,7 +29,7 @@ class TextFormat:
     header_line: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the options. Raises `UsageError` for one with which no text can be read."""
+        """Check the options. Raises `UsageError` for options that fit no text."""
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
             problem = f"{option_name('delimiter')} is {self.delimiter!r}"
             raise UsageError(f"{problem}; give one character, such as ';' (the word tab for a tab, a space for blanks)")
@@ -46,7 +46,7 @@ class TextFormat:
             raise UsageError(f"{problem}; leave one out")
 
     def __str__(self) -> str:
-        """Return the options that were given, in words; empty where all are detected."""
+        """Return the given options in words; "" if none is given."""
         header = {None: "", True: "with a header", False: "without a header"}[self.header]
         delimiter = "" if self.delimiter is None else f"delimiter {self.delimiter!r}"
         line = "" if self.header_line is None else f"header in line {self.header_line}"
@@ -54,14 +54,14 @@ class TextFormat:
 
     @property
     def given(self) -> dict[str, str]:
-        """The options that were given: the name of the field, and the option as the user writes it."""
+        """The given options: each field's name, and the option as the user writes it."""
         return {field: option_name(field) for field, value in vars(self).items() if value is not None}
 
 
 def text_format(
     delimiter: str | None, encoding: str | None, header: bool | None, header_line: int | None = None
 ) -> TextFormat:
-    """Return the format of the options as typed: `tab` and `\\t` are a tab. Raises `UsageError`."""
+    """Return the format for options as typed; `tab` and `\\t` mean a tab. Raises `UsageError`."""
     return TextFormat("\t" if delimiter in ("tab", "\\t") else delimiter, encoding, header, header_line)
 
 
@@ -70,10 +70,10 @@ FOUND_OUT = TextFormat()
 
 @dataclass(frozen=True)
 class File:
-    """The bytes of a file; `name` stands in messages, and its ending suggests the kind of the file.
+    """The bytes of a file. Messages show its `name`; the ending of the name suggests the kind of file.
 
-    `part` is the text after `#`: a table, a sheet, a member. `path` is the place of the file on disk, if it has one.
-    `packed` names the archive in which it was found, such as `gzip`.
+    `part` is the text after `#`: a table, a sheet or a member. `path` is the file's path on disk, if it has one.
+    `packed` names the archive that contained it, such as `gzip`.
     """
 
     content: bytes
@@ -84,22 +84,22 @@ class File:
     packed: str = ""
 
     def read_as(self, kind: str, *details: str) -> str:
-        """Return the kind that the file was read as, in words: `CSV (gzip): ',', UTF-8`."""
+        """Return, in words, how the file was read: `CSV (gzip): ',', UTF-8`."""
         return read_as(kind, self.packed, *details)
 
 
 def read_as(kind: str, packed: str, *details: str) -> str:
-    """Return the kind that a file was read as, in words."""
+    """Return, in words, how a file was read."""
     packing = f" ({packed})" if packed else ""
     return f"{kind}{packing}{': ' if details else ''}{', '.join(details)}"
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: its title, its marks, and its reader.
+    """A kind of file: its title, its endings and first bytes, and its reader.
 
-    `holds` is the kind of parts that it may hold several of, each to be named after `#`; empty where it is one table.
-    `takes` are the fields of `TextFormat` that apply to it.
+    `holds` names the parts, such as sheets, of which a file may have several, each named after `#`; "" if a file is one
+    table. `takes` are the fields of `TextFormat` that apply.
     """
 
     title: str
@@ -111,7 +111,7 @@ class FileKind:
 
 
 def choose_part(file: File, kind: str, names: Sequence[str]) -> str:
-    """Return the part that the user named, or the only one. Raises `UsageError`, which names the existing parts."""
+    """Return the named part, or the only one. Raises `UsageError`, which lists the existing parts."""
     if file.part is not None:
         if file.part in names:
             return file.part
@@ -126,41 +126,41 @@ def choose_part(file: File, kind: str, names: Sequence[str]) -> str:
 
 
 def to_name(file: File, names: Iterable[str]) -> str:
-    """Return how to name one of several parts; the example has a name that can be typed."""
+    """Return advice on how to name one of several parts, with an example that is easy to type."""
     plain = next((name for name in names if name.isprintable()), "NAME")
     return f"name one after a #, as in {file.name}#{plain}"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return some names in one line, each in quotes, since they may hold anything."""
+    """Return some names in one line, each in quotes, since a name may contain any character."""
     every = [repr(name) for name in names]
     more = [f"and {len(every) - NAMED} more"] if len(every) > NAMED else []
     return ", ".join([*every[:NAMED], *more])
 
 
 def too_many_cells(name: str) -> UsageError:
-    """Return the error for a table that would fill the memory."""
+    """Return the error for a table that does not fit into memory."""
     return UsageError(f"{name} has more than {MOST_CELLS:,} cells, and {STREAMED}")
 
 
 def sql_name(name: str) -> str:
-    """Return a name in quotes, as SQL takes it."""
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def check_cells(count: int, name: str) -> None:
-    """Check that so many cells may be held in memory. Raises `UsageError` if not."""
+    """Check that `count` cells fit into memory. Raises `UsageError` if not."""
     if count > MOST_CELLS:
         raise too_many_cells(name)
 
 
 def check_size(path: Path) -> None:
-    """Check that a file of a kind that is read whole fits into memory. Raises `UsageError` if not."""
+    """Check that a file that is read whole fits into memory. Raises `UsageError` if not."""
     size = path.stat().st_size if path.is_file() else 0
     if size > LARGEST:
         raise UsageError(f"{path.name} has {size // 1024**2:,} MiB, and {STREAMED}")
 
 
 def missing_extra(name: str, kind: str, package: str, extra: str) -> UsageError:
-    """Return the error for a kind whose reader is not installed."""
+    """Return the error for a kind of file whose reader package is not installed."""
     return UsageError(f'{name} is {kind}, which needs {package}; type: pip install "tabcontam[{extra}]"')

@@ -1,4 +1,4 @@
-"""Tables written as text: encoding, delimiter, quoting and header are detected; every cell is the file's own string."""
+"""Tables in text files: encoding, delimiter, quoting and header are detected; each cell is the file's own string."""
 
 import codecs
 import csv
@@ -18,12 +18,12 @@ from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
 _BROKEN_WORD = re.compile(
     r"(?<=[^\W\d_])[^\w\s!-~\u2019\u00b7-](?=[^\W\d_])"  # a sign between letters
-    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs for which other Latin encodings have letters
+    r"|[£¥¯¹](?=[^\W\d_])|(?<=[a-zß-ÿ])[ŸŒŠŽ£¥¯]"  # signs that are letters in other Latin encodings
     r"|\ufffd"
 )
 
 _BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16: this mark begins with that of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -34,7 +34,7 @@ _BYTE_ORDER_MARKS = (
 def read_delimited(file: File) -> Contents:
     """Return column names and rows of a delimited text file; an empty field is None.
 
-    Raises `UsageError` where the bytes are no text, hold no table, or rows differ in their number of fields.
+    Raises `UsageError` if the bytes are no text or contain no table, or if rows differ in their number of fields.
     """
     text, codec = decoded_by(file.content, file.name, file.form.encoding)
     if not text.strip():
@@ -45,16 +45,16 @@ def read_delimited(file: File) -> Contents:
 
 
 def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Contents:
-    """Return the contents, named by the first record if it is a header; else the columns are numbered."""
+    """Return the contents. If `header`, the first record names the columns; if not, they get numbers."""
     if header:
         return contents(records[0], rows_of(records[1:]), kind)
     return contents([""] * len(records[0]), rows_of(records), kind)
 
 
 def from_line(text: str, form: TextFormat, name: str) -> str:
-    """Return the text from the line of the header on, if the user names it. Raises `UsageError` if that line has none.
+    """Return the text from the header line on, if the user gives its number; it must not be blank.
 
-    It has a record of its own: a blank line is no header.
+    Raises `UsageError` if no record begins there.
     """
     if form.header_line is None:
         return text
@@ -68,12 +68,12 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """Return the text of the bytes, UTF-8 unless they, or the user, state another. Raises `UsageError` if none."""
+    """Return the text, by the stated encoding, else UTF-8, else the likeliest one. Raises `UsageError`."""
     return decoded_by(content, name, encoding)[0]
 
 
 def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
-    """Return the text of the bytes, and Python's name of its encoding; raises as `decoded` does."""
+    """Return the text, and Python's name of its encoding. Raises `UsageError` if the bytes are no text."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
         codec, text = encoding, _in_encoding(content, name, encoding)
@@ -103,7 +103,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """Return the UTF-16 codec if every other byte is mostly zero, as in Latin text; in binary files any may be."""
+    """Return the UTF-16 codec if mostly every second byte is zero, as in Latin text; None if not."""
     sample = content[:ENCODING_SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None
@@ -118,7 +118,7 @@ def _detected(content: bytes) -> tuple[str, str]:
     """Return the text, and its most likely encoding."""
     from charset_normalizer import from_bytes
 
-    # Only lines that hold a byte beyond ASCII reveal the encoding.
+    # Only lines with bytes that are not ASCII show the encoding.
     sample = b"\n".join(line for line in content.splitlines() if not line.isascii())[:ENCODING_SAMPLE_BYTES]
     found = next((encoding for encoding in ("cp1252", "cp1250") if _gives_latin_words(sample, encoding)), None)
     if found is None:
@@ -129,14 +129,14 @@ def _detected(content: bytes) -> tuple[str, str]:
             return content.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return content.decode("latin-1"), "latin-1"  # never fails; binary content shows in its control characters
+    return content.decode("latin-1"), "latin-1"  # never fails; control characters show that content is binary
 
 
 def _gives_latin_words(content: bytes, encoding: str) -> bool:
-    """Return whether a Windows encoding of Western or Central Europe gives words of Latin letters.
+    """Return whether a Windows encoding of Western or Central Europe decodes the bytes to words of Latin letters.
 
-    On the few words of a table a general detector confuses it with similar ones. Another alphabet would give words
-    without a plain letter, another Latin encoding signs and capitals inside words.
+    A general detector confuses similar encodings on the few words of a table. Text of another alphabet would decode to
+    words without a plain letter, other Latin encodings to signs and capitals inside words.
     """
     text = content.decode(encoding, "replace")
     words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if not word.isascii()]
@@ -146,14 +146,14 @@ def _gives_latin_words(content: bytes, encoding: str) -> bool:
 
 @dataclass(frozen=True)
 class TextRecords:
-    """A text as records of one width, from the header on, if there is one; each with its last line in the file."""
+    """A text as records of equal width, from the header on, if there is one; each record has its last line number."""
 
     dialect: Dialect
     records: list[tuple[int, list[str]]]
     header: bool
 
     def read_as(self, codec: str) -> tuple[str, ...]:
-        """Return the kind of the text, and how it was read, in words."""
+        """Return, in words, the kind of text and how it was read."""
         dialect, line = self.dialect, first_line(*self.records[0])
         signs = {" ": "blanks", "\t": "tab"}.get(dialect.delimiter, repr(dialect.delimiter))
         quotes = {"escaped": ["quotes after a backslash"], "none": ["quotes as text"]}.get(dialect.quoting, [])
@@ -163,20 +163,20 @@ class TextRecords:
 
 
 def first_line(last: int, record: Sequence[str]) -> int:
-    """Return the line in which a record begins that ends in the line `last`."""
+    """Return the number of a record's first line; `last` is that of its last line."""
     return last - sum(cell.count("\n") for cell in record)
 
 
 def head_of(numbered: Sequence[tuple[int, Sequence[str]]], form: TextFormat, name: str) -> HeaderPlace:
-    """Return the place of a text's header, by its first records, each with its last line. Raises `UsageError`."""
+    """Return the place of the header among a text's first records, each with its last line. Raises `UsageError`."""
     records = [record for _, record in numbered]
     return find_head(records, form, lambda place: f"{name}, line {first_line(*numbered[place])}")
 
 
 def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
-    """Return the best dialect that splits a text into records of one width, and these records.
+    """Return the text as records of equal width, split by the best dialect.
 
-    Raises `UsageError` if there is none.
+    Raises `UsageError` if no dialect gives records of equal width.
     """
     problem = ""
     text, above = from_line(text, form, name), (form.header_line or 1) - 1
@@ -204,13 +204,13 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
-    """Return the message about a line whose number of fields differs from that of the others."""
+    """Return the message about a line with too many or too few fields."""
     count = "1 field" if fields == 1 else f"{fields} fields"
     return f"{name}, line {line}: {count} where other lines have {width}; mend or remove the line"
 
 
 def zero_byte(name: str, line: int) -> str:
-    """Return the message about a line of a text with a zero byte, which no text has."""
+    """Return the message about a line with a zero byte, which no text contains."""
     return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
 
 
@@ -223,9 +223,9 @@ def _one_column(name: str, delimiter: str | None) -> str:
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
-    """Return whether a text that is even only with quotes as text has one never closed, and a message with its line.
+    """Return whether an open quote must be an error, and a message with its line; None if every quote is closed.
 
-    Between tabs and bars quotes may be text; between commas and semicolons an open quote is a fault.
+    The text has even rows only if quotes are plain text. Between tabs and bars that is plausible; elsewhere it is not.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
     found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]

@@ -1,4 +1,4 @@
-"""The separation of a text table into fields: delimiter and quoting, chosen by which of them gives even rows."""
+"""Delimiter and quoting of a text table: the pair that gives rows of equal width is chosen."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from itertools import islice
 
 from tabcontam.tables.thresholds import SAMPLE_RECORDS
 
-DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins a tie
+DELIMITERS = ("\t", ";", "|", ",")  # sorted by rarity inside cells: the first wins a tie
 
 _THOUSANDS = re.compile(r"(?<![\d.])[+-]?\d{1,3}( \d{3})+(?!\d)")  # one number in groups of three digits
 _COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two blanks, or two numbers in a cell
@@ -18,7 +18,7 @@ _COLUMNS = re.compile(r"\S {2,}\S|(?<!\S)[+-]?[\d.]+ +[+-]?[\d.]+(?!\S)")  # two
 
 @dataclass(frozen=True)
 class Dialect:
-    """The separation of fields. A space as delimiter means any run of blanks."""
+    """The delimiter and the quoting of a text table. A space as delimiter means any run of blanks."""
 
     delimiter: str
     quoting: str = "doubled"  # or "escaped" (a backslash before a quote), or "none"
@@ -29,11 +29,11 @@ class Dialect:
         return replace(self, quoting=quoting)
 
     def records(self, text: str) -> Iterator[tuple[int, list[str]]]:
-        """Return each record that is not blank, with its last line; raises `csv.Error` where quotes do not fit."""
+        """Yield each record that is not blank, with its last line number. Raises `csv.Error` if quotes do not fit."""
         return self.records_of(io.StringIO(text, newline=""))
 
     def records_of(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the records of lines that still have their ends, as `records` does for a text."""
+        """Yield the records, as `records` does, of lines that include their line ends."""
         if self.delimiter == " ":
             lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
         reader = csv.reader(
@@ -51,36 +51,36 @@ class Dialect:
 
 
 def find_dialects(text: str, delimiter: str | None = None) -> list[Dialect]:
-    """Return the dialects that split the sample's lines into columns, best first; only of `delimiter` if given."""
+    """Return the dialects that split a sample of lines into columns, best first; only those of `delimiter` if given."""
     if delimiter is not None:
         return [dialect for _, dialect in _judged(delimiter, text, stated=True)]
     found = list(filter(None, (_judged(delimiter, text) for delimiter in DELIMITERS)))
     best = max(found, key=lambda judged: judged[0][0], default=[])
     if not best or best[0][0][0] < 1 or _holds_columns(best[0][1], text):
         blanks = _judged(" ", text)
-        # Prose has blanks as well, so that only a perfect split counts.
+        # Prose has blanks, too, so only a perfect split counts.
         if blanks and blanks[0][0][0] == 1 and not (best and best[0][0] > blanks[0][0]):
             best = blanks
-    # The whole file may break a quoting that fits the sample; a worse delimiter would only hide the true fault.
+    # A quoting may fit the sample and not the whole file; a worse delimiter would only hide this error.
     return [dialect for _, dialect in best]
 
 
 def _holds_columns(dialect: Dialect, text: str) -> bool:
-    """Return whether every record has a cell with columns of its own, separated by blanks."""
+    """Return whether every record has a cell that itself consists of columns separated by blanks."""
     records = (record for _, record in islice(dialect.records(text), SAMPLE_RECORDS))
     return all(any(_COLUMNS.search(_THOUSANDS.sub("0", cell.strip())) for cell in record) for record in records)
 
 
 def usual_width(records: Iterable[Sequence[str]]) -> int:
-    """Return the width that most records have, the larger of two equally frequent ones; 0 without records."""
+    """Return the most frequent number of fields, the larger one of a tie; 0 if there are no records."""
     widths = Counter(map(len, records))
     return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
 
 def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tuple[float, int], Dialect]]:
-    """Return the dialects of a delimiter that split the sample, each with its score, the best first.
+    """Return the dialects of a delimiter that split the sample, best first, each with its score.
 
-    A delimiter that the user has `stated` need not look like one.
+    If the user has `stated` the delimiter, the text need not look like a table.
     """
     judged = []
     for quoting in ("doubled", "escaped", "none") if '\\"' in text else ("doubled", "none"):
@@ -88,12 +88,12 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
             dialect = Dialect(delimiter, quoting, skip)
             if delimiter in text and (score := _score(dialect, text, stated)) is not None:
                 judged.append((score, dialect))
-    judged.sort(key=lambda item: item[0][0], reverse=True)  # stable: standard quoting first where equal
+    judged.sort(key=lambda item: item[0][0], reverse=True)  # a stable sort: of equal ones, standard quoting is first
     return judged
 
 
 def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
-    """Return the share of the sample's records with the usual width, and that width; None where it is not split."""
+    """Return the share of sample records with the usual width, and this width; None if nothing is split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:
@@ -111,6 +111,6 @@ def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | Non
 
 
 def _decimal_commas(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether each comma is inside a number of a `;` table: `1,5;2,5` is not three cells."""
+    """Return whether every comma is inside a number of a `;` table: `1,5;2,5` has two cells, not three."""
     joined = [",".join(record) for record in records]
     return all(";" in line for line in joined) and not any(re.search(r"\D,|,\D", line) for line in joined[1:])

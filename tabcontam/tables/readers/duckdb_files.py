@@ -1,4 +1,4 @@
-"""Tables of DuckDB databases, each value as DuckDB writes it: read-only, from a copy, with no other file in reach."""
+"""Tables of DuckDB databases, with values as DuckDB writes them. A copy is read, and no other file can be accessed."""
 
 import atexit
 import gc
@@ -31,23 +31,23 @@ TABLES = """
 """
 
 
-# place: of the magic bytes
+# place: position of the magic bytes
 def is_duckdb(content: bytes, *, place: int = 8) -> bool:
-    """Return whether the bytes are those of a DuckDB database."""
+    """Return whether the bytes are a DuckDB database."""
     return content[place : place + len(MAGIC)] == MAGIC
 
 
 def read_duckdb(file: File) -> Contents:
-    """Return column names and rows of a table or view; raises `UsageError` for a missing duckdb or an unreadable file.
+    """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or for a damaged file.
 
-    Texts are as they are, other values as DuckDB writes them, NULL is None. A table of another schema than `main` is
-    named `SCHEMA.TABLE`.
+    Texts are unchanged, other values are as DuckDB writes them, NULL is None. `SCHEMA.TABLE` names other schemas'
+    tables.
     """
     try:
         import duckdb
     except ImportError:
         raise missing_extra(file.name, "a DuckDB database", "duckdb", "duckdb") from None
-    atexit.register(gc.unfreeze)  # duckdb's types complain on standard error if the end of the process spares them
+    atexit.register(gc.unfreeze)  # without this, duckdb's types print errors when the process ends
     if file.path is not None and (log := Path(f"{file.path}.wal")).is_file() and log.stat().st_size:
         problem = f"{file.name} has changes that are not in the file yet"
         raise UsageError(f"{problem}; close what writes to it, or type: duckdb {file.name} CHECKPOINT")
@@ -62,7 +62,7 @@ def read_duckdb(file: File) -> Contents:
             raise UsageError(f"{file.name} is not a readable DuckDB database: {what}") from None
 
 
-# seconds: that a view may take
+# seconds: time limit for a view
 def _contents(file: File, connection: "DuckDBPyConnection", *, seconds: float = 60.0) -> Contents:
     found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
              for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip

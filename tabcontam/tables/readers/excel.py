@@ -1,6 +1,6 @@
-"""Sheets of workbooks of Excel or LibreOffice: texts as they are, numbers in their shortest digits, dates as in ISO.
+"""Sheets of Excel and LibreOffice workbooks: texts unchanged, numbers in their shortest digits, dates in ISO format.
 
-A cell holds a value and a format; the value counts: 0.5 where 50 % is shown, 7 where 007 is shown.
+A cell's value is read, not its display: 0.5 if the workbook shows 50 %, 7 if it shows 007.
 """
 
 import io
@@ -29,7 +29,7 @@ from tabcontam.tables.thresholds import SAMPLE_RECORDS
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the workbooks before 2007, and of locked ones since
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # first bytes of workbooks before 2007, and of locked workbooks since
 _ROW = re.compile(rb"<[\w.-]*:?table-row\b")
 _CELL = re.compile(rb"<[\w.-]*:?(?:covered-)?table-cell\b[^>]*")
 _REPEATS = re.compile(rb"""-repeated\s*=\s*["']\s*([0-9]{1,9})""")
@@ -38,7 +38,7 @@ _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
 
 
 def is_workbook(content: bytes) -> bool:
-    """Return whether the bytes are those of a workbook, or of another office document."""
+    """Return whether the bytes are a workbook or another office document."""
     if not content.startswith(ZIP):
         return content.startswith(OLE)
     try:
@@ -50,11 +50,11 @@ def is_workbook(content: bytes) -> bool:
 
 
 def read_workbook(file: File) -> Contents:
-    """Return column names and rows of a sheet; an empty cell is None, and so is one whose formula failed.
+    """Return column names and rows of a sheet. An empty cell, or a cell whose formula failed, is None.
 
-    Rows and columns without any cell around the table are left out, and so is a title above it. Cells that are merged
-    downwards all have the value. Raises `UsageError` for a missing python-calamine, a workbook that is locked or
-    broken, a formula without a value, and a sheet without a table.
+    Empty rows and columns around the table and a title above it are left out. All cells that are merged downwards get
+    the value. Raises `UsageError` if python-calamine is not installed, if the workbook is locked or broken, if a
+    formula has no value, and if a sheet has no table.
     """
     try:
         import python_calamine as calamine
@@ -75,7 +75,7 @@ def read_workbook(file: File) -> Contents:
 
 
 def _read(file: File, sheet: "CalamineSheet") -> Contents:
-    """Return the table of a sheet: the rows with cells, from the header on."""
+    """Return the table of a sheet: its rows that are not empty, from the header on."""
     first = sheet.start[0] + 1 if sheet.start else 1
     numbered = [(row, record) for row, record in enumerate(_records(file, sheet), first) if any(record)]
     if file.form.header_line is not None:
@@ -97,10 +97,10 @@ def _locked(name: str) -> UsageError:
 
 
 def _check_size(file: File) -> None:
-    """Check that a workbook has few enough unpacked bytes and cells. Raises `UsageError` if not.
+    """Check the unpacked size and the number of cells of a workbook. Raises `UsageError` if they are too large.
 
-    The reader lays a sheet out whole, from its first cell to its last: one cell in the last corner would take all
-    memory, and end the process.
+    The reader allocates all cells between a sheet's first and last cell. A single cell in the last corner would use all
+    memory and end the process.
     """
     if not file.content.startswith(ZIP):
         return
@@ -121,7 +121,7 @@ def _check_size(file: File) -> None:
 
 
 def _area(sheet: bytes) -> int:
-    """Return the number of cells from the first to the last of a sheet of Excel, by the places that they state."""
+    """Return the number of cells between an Excel sheet's first and last cell, by the cell addresses."""
     places = [(_column(place[1]), int(place[2])) for place in _PLACE.finditer(sheet)]
     if not places:
         return 0
@@ -130,7 +130,7 @@ def _area(sheet: bytes) -> int:
 
 
 def _area_of_repeats(sheets: bytes) -> int:
-    """Return the number of cells of LibreOffice's sheets, where rows and cells state how often they are repeated."""
+    """Return the number of cells of LibreOffice sheets, in which rows and cells may state a repeat count."""
     rows, last, widest = 0, 0, 0
     for row in _ROW.split(sheets)[1:]:
         times, column, filled = _repeats(row[: row.find(b">")]), 0, 0
@@ -159,13 +159,13 @@ def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
 
     sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
     full = []
-    if file.part is None and len(sheets) > 1:  # a new workbook has empty ones
+    if file.part is None and len(sheets) > 1:  # a new workbook has empty sheets
         full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
     return workbook.get_sheet_by_name(choose_part(file, "sheet", full or sheets))
 
 
 def _records(file: File, sheet: "CalamineSheet") -> list[list[str]]:
-    """Return the rows of a sheet; a cell that is merged with those below stands in each of them."""
+    """Return the rows of a sheet; a cell that is merged with cells below is repeated in their rows."""
     records = [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
     ranges = sheet.merged_cell_ranges or []
     check_cells(sum(last - first for (first, _), (last, _) in ranges), file.name)

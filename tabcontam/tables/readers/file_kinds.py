@@ -1,4 +1,4 @@
-"""The choice of a file's reader: by its first bytes, then by the ending of its name; by default delimited text."""
+"""The choice of a file's reader: by its first bytes, then by its name's ending; the default is delimited text."""
 
 import re
 from dataclasses import replace
@@ -58,9 +58,9 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
            *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
 
 
-# drawn: first lines, in which a drawn table is recognised
+# drawn: number of first lines that are checked for a drawn table
 def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
-    """Check that text does not begin as a web page, or as a table drawn for readers. Raises `UsageError` if it does."""
+    """Check that a text does not begin as a web page or as a table drawn with lines. Raises `UsageError` if it does."""
     start = text.lstrip("\ufeff \t\r\n")
     if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
@@ -74,14 +74,14 @@ def _read(kind: FileKind, file: File) -> Contents:
     try:
         found = kind.read(file)
         if kind in BINARY and sum(len(cell) for row in found[1] for cell in row if cell) > LARGEST:
-            raise MemoryError  # a text that the file holds once may stand in every row
+            raise MemoryError  # a text that is stored once may be in every row
         return found
     except MemoryError:
         raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
 
 
 def read_file(file: File) -> Contents:
-    """Return column names and rows; raises `UsageError`, in one line, for a file that is no table."""
+    """Return column names and rows. Raises `UsageError`, in one line, for a file that is not a table."""
     file, kind = _opened(file)
     if file.part is not None and not kind.holds:
         raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
@@ -89,9 +89,9 @@ def read_file(file: File) -> Contents:
 
 
 def read_split(file: File) -> tuple[Contents, str]:
-    """Return column names and rows, and the split that is named after the last `#`; "" where none is named.
+    """Return column names and rows, and the split named after the last `#`; "" if none is named.
 
-    For a file that holds several tables the first `#` names the table, and another its split.
+    In a file with several tables the first `#` names the table, and a second `#` names the split.
     """
     file, kind = _opened(file)
     if file.part is None:
@@ -109,19 +109,19 @@ def read_split(file: File) -> tuple[Contents, str]:
         except UsageError:
             if sign:
                 raise
-    return _read(kind, file), ""  # raises the error of the part as it was named
+    return _read(kind, file), ""  # raises the error about the named part
 
 
 def split_name(name: str) -> str:
-    """Return the name of a split, as it stands after a `#`. Raises `UsageError` for a name that is impossible."""
+    """Return the name of a split as written after `#`. Raises `UsageError` for an impossible name."""
     if name != name.strip() or not name.isprintable() or "#" in name:
         raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test after one #")
     return name
 
 
-# layers: of packing, one in another
+# layers: most packings inside each other
 def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
-    """Return the unpacked file, and its kind."""
+    """Return the unpacked file and its kind."""
     for _ in range(layers):
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpack(file)) is None:
             break
@@ -136,14 +136,14 @@ def _opened(file: File, *, layers: int = 3) -> tuple[File, FileKind]:
 
 
 def stem(name: str) -> str:
-    """Return the name of a file without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
+    """Return the file name without its endings: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
     bare = without_packing(name)
     plain, dot, _ = bare.rpartition(".")
     return plain if dot and plain else bare
 
 
 def kind_of(file: File) -> FileKind:
-    """Return the kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
+    """Return the kind of an unpacked file. Raises `UsageError` for a kind that no reader reads."""
     if file.content.startswith(POINTERS):
         where = f"{file.name} in the archive" if file.packed else file.name
         raise UsageError(f"{where} is a pointer of Git LFS, not the file itself; run git lfs pull, and try again")
@@ -152,7 +152,7 @@ def kind_of(file: File) -> FileKind:
             return kind
     name = file.name.lower()
     for kind in BINARY:
-        # many programs give text the ending of a workbook
+        # many programs write text with the ending of a workbook
         text = kind is WORKBOOK and b"\0" not in file.content[:START] and not file.content.startswith(ZIP)
         if name.endswith(kind.endings) and not text:
             return kind

@@ -1,4 +1,4 @@
-"""The record of a table that names its columns, and the lines above it: a title, comments, a line for a program."""
+"""The record that names a table's columns, and the lines above it: a title, comments, or a line for a program."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -16,23 +16,23 @@ Record = Sequence[str]
 
 _DIGITS = re.compile(r"\d+")
 _UNIT = re.compile(r"[^\W\d_]|%")  # letters, or per cent: dashes are missing cells
-_COMMENT = re.compile(r"\s*#.*\w")  # and no column that is called `#`
+_COMMENT = re.compile(r"\s*#.*\w")  # and not a column named `#`
 
 
 @dataclass(frozen=True)
 class HeaderPlace:
-    """The number of records above the header, or above the first row of a table without one."""
+    """The number of records above the header, or above the first row if the table has no header."""
 
     above: int
     header: bool
 
 
 def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> HeaderPlace:
-    """Return the place of the header, found in the first records of a table, whose usual width is that of the table.
+    """Return the place of the header, detected in a table's first records; the table has their usual width.
 
-    A record above it is left out where the evidence is clear: fewer cells than most others, or a comment, and below it
-    a full record of names that are unlike the cells of their columns. `where` names the place of a record. Raises
-    `UsageError` where a title cannot be distinguished from a header, and where units stand below it.
+    A record above the header is left out only if it is a comment or has fewer cells than most records. The record below
+    it must have names that are unlike the cells of their columns. `where` returns a record's place in words. Raises
+    `UsageError` if a title cannot be distinguished from a header, and if units are below the header.
     """
     if form.header_line is not None or form.header:
         return HeaderPlace(0, True)
@@ -64,8 +64,8 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
 def has_header(records: Sequence[Record]) -> bool:
     """Return whether the first record names the columns.
 
-    Each column whose other cells all hold digits votes: a first cell that is unlike them is a name, one like them is
-    data. Where the votes are even, a first cell that its column repeats is data.
+    A column votes if all cells below the first have digits. A first cell unlike these cells is a name; a similar one is
+    data. If the votes are equal, a first cell that occurs again in its column is data.
     """
     first, rest = records[0], records[1:SAMPLE_RECORDS]
     if not rest or _counts_up(first):
@@ -85,7 +85,7 @@ def _filled(record: Record) -> list[str]:
 
 
 def _is_full(record: Record, width: int, usual: int) -> bool:
-    """Return whether a record may be a header or a row, by the number of its filled cells."""
+    """Return whether a record has enough filled cells for a header or a row."""
     filled = len(_filled(record))
     return len(record) == width and filled * 2 > usual and (filled > 1 or usual <= 1) and not _is_comment(record)
 
@@ -95,7 +95,7 @@ def _is_comment(record: Record) -> bool:
 
 
 def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
-    """Return whether sparse records above the others belong to the table: rows, or one header with few names."""
+    """Return whether short records above the full ones belong to the table, as rows or as an incomplete header."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
     return all(
@@ -105,17 +105,17 @@ def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
 
 
 def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
-    """Return the filled cells of a record, each with the other values of its column, if there are any."""
+    """Return each filled cell of a record with the other values of its column; columns without values are left out."""
     found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
     return ((cell, others) for cell, others in found if others)
 
 
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
-    """Return whether the first of these records surely names the columns of the others.
+    """Return whether the first of these records certainly names the columns of the other records.
 
-    All columns with cells have a name, none is like the cells below it, and one is no number, or has no digit, where
-    all of these are or have; or, where that is enough (`weakly`), two are no values of columns whose values come again
-    and again.
+    Each column with cells needs a name, and no name may be like the cells below it. One name must also differ clearly:
+    it is no number and the cells below are numbers, or it has no digit and the cells below have digits. If `weakly`,
+    two names are enough that do not occur below, in columns with repeated values.
     """
     if len(even) < 2:
         return False
@@ -137,14 +137,14 @@ def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
 
 
 def _years(first: Record) -> set[int]:
-    """Return the places of three or more consecutive years."""
+    """Return the column numbers of three or more consecutive years."""
     numbers = [int(cell) if cell.isascii() and cell.isdecimal() else 0 for cell in first]
     steps = [place for place, (one, other) in enumerate(pairwise(numbers)) if one in YEARS and other == one + 1]
     return {place for step in steps for place in (step, step + 1)} if len(steps) > 1 else set()
 
 
 def _second_header(rows: Sequence[Record]) -> list[str]:
-    """Return cells of the first rows that stand, in the columns of numbers, above rows that all have a number."""
+    """Return the texts in the first rows that are above numbers: in their columns, all later rows have numbers."""
     for size in range(1, MOST_SECOND_HEADER_RECORDS + 1):
         heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
         if len(rest) < MOST_SECOND_HEADER_RECORDS:
@@ -174,7 +174,7 @@ def _is_missing(cell: str) -> bool:
 
 
 def _vote(cell: str, others: set[str]) -> int:
-    """Return the vote of a column on its first cell: 1 a name, -1 data, 0 nothing."""
+    """Return a column's vote on its first cell: 1 for a name, -1 for data, 0 for neither."""
     if not all(map(_DIGITS.search, others)):
         return 0
     if not _DIGITS.search(cell):
@@ -190,7 +190,7 @@ def _shape(cell: str) -> str:
 
 
 def _counts_up(first: Record) -> bool:
-    """Return whether the numbers of the first record are names: years in a row, or the numbers of unnamed columns."""
+    """Return whether the first record's numbers are names: consecutive years, or numbers of unnamed columns."""
     numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
     if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False

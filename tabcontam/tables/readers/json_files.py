@@ -1,4 +1,4 @@
-"""Tables in JSON, a row an object or an array, in one value or one a line: numbers are stored as they are written."""
+"""Tables in JSON: each row is an object or an array, in one value or one a line. Numbers keep their digits."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,25 +14,25 @@ Record = Mapping[str, Any]
 
 
 class JsonLiteral(str):
-    """A number, or a word of JSON, as it is written in the file: `1.50`, `1e3`, `NaN`."""
+    """A number or a JSON word as the file writes it: `1.50`, `1e3`, `NaN`."""
 
     __slots__ = ()
 
 
 def begins_json(text: str) -> bool:
-    """Return whether a text begins as JSON does, and no table written as text."""
+    """Return whether a text begins as JSON does, and not as a table in delimited text."""
     return text.lstrip("\ufeff \t\r\n")[:2].rstrip(" \t") in ('{"', "{\n", "{\r", "[{", "[[", "[\n", "[\r", "{}", "[]")
 
 
 def read_json(file: File) -> Contents:
-    """Return column names and rows; null, and a key that an object lacks, is None. Raises `UsageError` without a table.
+    """Return column names and rows. Null and missing keys are None. Raises `UsageError` if there is no table.
 
-    A value nested in a cell is written as JSON.
+    A nested value becomes a cell with JSON text.
     """
     text = decoded(file.content, file.name, file.form.encoding)
     if not text.strip():
         raise UsageError(f"{file.name} is empty; {LAYOUT}")
-    check_cells(sum(map(text.count, "{[,")), file.name)  # each takes memory before its kind is known
+    check_cells(sum(map(text.count, "{[,")), file.name)  # each needs memory before its kind is known
     try:
         if (lines := _by_line(text, file.name)) is not None:
             return _of_part(file, lines, "lines")
@@ -65,7 +65,7 @@ def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _by_line(text: str, name: str) -> list[Any] | None:
-    """Return the values of a file, one from each line; None if the first line is no whole value, or the only line."""
+    """Return one value for each line; None if the first line is not a complete value, or is the only line."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2:
         return None
@@ -85,7 +85,7 @@ def _by_line(text: str, name: str) -> list[Any] | None:
 
 
 def _of_part(file: File, value: Any, how: str = "") -> Contents:
-    """Return the table that a value is, or the table under the key that the user named."""
+    """Return the table in `value`, or the table under its key that the user named."""
     if file.part is None and (found := _table(file, value, how)) is not None:
         return found
     tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}
@@ -96,7 +96,7 @@ def _of_part(file: File, value: Any, how: str = "") -> Contents:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether a value is an array of objects or of arrays, which is a table wherever it stands."""
+    """Return whether a value is an array of objects or an array of arrays: this is always read as a table."""
     every = isinstance(value, list) and bool(value)
     return every and (all(isinstance(row, dict) for row in value) or all(isinstance(row, list) for row in value))
 
@@ -127,10 +127,10 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
 
 
 def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
-    """Return the table of objects under names: each a column, with its cells under the rows' names, or each a row.
+    """Return the table of named objects: each object is a column with a cell for each row name, or each is a row.
 
-    Names of rows are counted, names of columns are not; and the cells of a column are of one type. Raises ValueError
-    where neither shows which it is.
+    Names of rows are whole numbers, names of columns are not; the cells of a column have one type. Raises ValueError if
+    it is unclear whether objects are columns or rows.
     """
     inner = list(dict.fromkeys(key for one in value.values() for key in one))
     check_cells(len(inner) * len(value), file.name)
@@ -144,7 +144,7 @@ def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
         raise ValueError(f"{problem}; write an array with an object for each row")
     names, labels = (list(value), inner) if by_columns else (inner, list(value))
     found: dict[str, Sequence[Any]] = dict(zip(names, columns if by_columns else rows, strict=True))
-    if not _are_counted(labels):  # they are an informative column
+    if not _are_counted(labels):  # the names are an informative column
         found = {"index" if "index" not in found else "index of the rows": labels, **found}
     return _of_columns(file, found, "by columns" if by_columns else "by index")
 
@@ -164,7 +164,7 @@ def _of_rows(file: File, rows: Sequence[Any], *how: str) -> Contents:
 
 
 def _of_objects(file: File, rows: Sequence[Record], *how: str) -> Contents:
-    """Return a table with a column for each key, in the order in which they first occur."""
+    """Return a table of objects, with a column for each key, in order of first appearance."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     check_cells(len(keys) * len(rows), file.name)
     return contents(keys, tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows), file.read_as("JSON", *how))
@@ -178,7 +178,7 @@ def _of_columns(file: File, columns: Mapping[str, Sequence[Any]], how: str = "by
 
 
 def _of_arrays(file: File, rows: Sequence[Sequence[Any]], *how: str, header: bool | None = None) -> Contents:
-    """Return a table with a row for each array; the first names the columns if it alone holds only texts."""
+    """Return a table with a row for each array. If only the first array has nothing but texts, it is the header."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))
@@ -204,7 +204,7 @@ def _cell(value: Any) -> str | None:
 
 
 def _written(value: Any) -> Iterator[str]:
-    """Yield a value as JSON, whose numbers are written as they were."""
+    """Yield the pieces of a value as JSON text; numbers keep their digits."""
     if isinstance(value, dict):
         parts = [f"{json.dumps(key, ensure_ascii=False)}: {''.join(_written(each))}" for key, each in value.items()]
         yield f"{{{', '.join(parts)}}}"

@@ -1,4 +1,4 @@
-"""The search for a quote that is left open: the line that a reader of a text table has to look at."""
+"""The search for an unclosed quote, to report the line that the user has to look at."""
 
 import csv
 import io
@@ -8,11 +8,11 @@ from tabcontam.tables.readers.dialects import Dialect
 
 
 def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
-    """Return the line of the quote at which reading the text fails, and whether it stays open; None if none fails.
+    """Return the line of the quote at which reading fails, and whether it is never closed; None if reading works.
 
-    A closed quote fails where its field goes on after it: it was meant as the end of another one.
+    Reading also fails at a quote that closes its field and is followed by text: it probably belongs to another field.
     """
-    read = 0  # lines of the records before
+    read = 0  # number of lines of the records before
     try:
         for line, _ in dialect.records(text):
             read = line
@@ -22,17 +22,17 @@ def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
 
 
 class _QuoteScan:
-    """A scan of the unreadable record, sign by sign."""
+    """A scan of the unreadable record, character by character."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self.opened = 0  # the line of the last quote that opens a field
         self.inside = False
-        self.length = 0  # of the quoted field
+        self.length = 0  # number of characters in the quoted field
         self.starts = True  # whether a field starts here
 
     def find(self, text: str, read: int) -> tuple[int, bool] | None:
-        """Return the result of `open_quote`, scanning after the first `read` lines."""
+        """Return the result of `open_quote`; the scan starts after the first `read` lines."""
         for number, line in enumerate(islice(io.StringIO(text, newline=""), read, None), read + 1):
             place = 0
             while place < len(line):
@@ -45,12 +45,12 @@ class _QuoteScan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Return whether a quote ends a field that does not end there."""
+        """Return whether text follows a quote where its field should end."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 
     def _step(self, pair: str, number: int) -> int:
-        """Return the number of characters of the next sign, and update the state."""
+        """Process the next sign, and return its number of characters."""
         sign, dialect = pair[0], self.dialect
         if self.inside:
             self.length += 1

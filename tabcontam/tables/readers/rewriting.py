@@ -1,4 +1,4 @@
-"""Delimited text files in which some cells are rewritten, and every other byte stays as it is."""
+"""Delimited text files in which some cells are rewritten; all other bytes stay unchanged."""
 
 import io
 import re
@@ -11,7 +11,7 @@ from tabcontam.tables.readers.base import File
 from tabcontam.tables.readers.delimited_text import decoded_by, first_line, laid_out, read_delimited
 from tabcontam.tables.readers.dialects import Dialect
 
-# Codecs that write, or drop, a byte order mark by themselves, and the codec that leaves it in the text as a sign.
+# Codecs that add or drop a byte order mark, and the codec that keeps it in the text.
 PLAIN = {"utf-8-sig": "utf-8"}
 MARKED = {
     b"\xff\xfe\0\0": "utf-32-le",
@@ -25,27 +25,27 @@ Place = tuple[int, int]  # a cell by its row and its column, from 0
 
 @dataclass(frozen=True)
 class CellLayout:
-    """The text of a file, and the place of each of its cells in it. Rows count from 0, below the header."""
+    """The text of a file, and the position of each cell in it. Rows are numbered from 0, below the header."""
 
     file: File
     text: str  # a byte order mark included
     codec: str
     dialect: Dialect
-    records: Sequence[tuple[int, list[str]]]  # each with its last line; the header is the first, if there is one
+    records: Sequence[tuple[int, list[str]]]  # each with its last line; the first may be the header
     rows: int
 
     def cell(self, place: Place) -> str | None:
-        """Return the text between the delimiters, without quotes; None where its place is unclear."""
+        """Return a cell's text between the delimiters, without quotes; None if its position is ambiguous."""
         found = self._span(place)
         return None if found is None else self.text[slice(*found)]
 
     def with_cells(self, changed: Mapping[Place, str]) -> bytes:
-        """Return the bytes of the file with another text, which needs no quotes, in these cells.
+        """Return the bytes of the file with the texts of `changed` in these cells. The texts must need no quotes.
 
-        Raises `UsageError` where the result would not be read as the same table with these cells changed.
+        Raises `UsageError` if the new file would not be read as the same table with only these cells changed.
         """
         parts, done = [], 0
-        spans = ((self._span(place), text) for place, text in changed.items())  # one without a place fails below
+        spans = ((self._span(place), text) for place, text in changed.items())  # a cell without a span fails below
         for (start, end), text in sorted((span, text) for span, text in spans if span is not None):
             parts += [self.text[done:start], text]
             done = end
@@ -73,7 +73,7 @@ class CellLayout:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """The place where each line starts in the text, and where the last one ends."""
+        """The position in the text at which each line starts, and the end of the last line."""
         mark = self.text.startswith("\ufeff")
         starts = [int(mark)]
         for line in io.StringIO(self.text[int(mark) :], newline=""):
@@ -82,9 +82,9 @@ class CellLayout:
 
 
 def layout_of(file: File) -> CellLayout:
-    """Return the places of the cells of a delimited text file.
+    """Return the positions of the cells of a delimited text file.
 
-    Raises `UsageError` for a file that is no such table, and for one whose text cannot be encoded to the same bytes.
+    Raises `UsageError` for a file that is not such a table, and for a text that does not encode to the same bytes.
     """
     text, encoding = decoded_by(file.content, file.name, file.form.encoding)
     marked = next((codec for mark, codec in MARKED.items() if file.content.startswith(mark)), None)
@@ -101,7 +101,7 @@ def layout_of(file: File) -> CellLayout:
 
 
 def _fields(text: str, dialect: Dialect) -> list[tuple[int, int, str]]:
-    """Return start, end (without quotes) and text of each field of a record; blank lines before it are skipped."""
+    """Return start, end (both inside quotes) and text of each field of a record; leading blank lines are skipped."""
     place = len(text) - len(re.sub(r"\A(?:[^\S\r\n]*(?:\r\n|\r|\n))+", "", text))
     body = text.rstrip("\r\n")
     quoted = {"doubled": r'"((?:[^"]|"")*)"', "escaped": r'"((?:[^"\\]|\\.)*)"', "none": "(?!)()"}[dialect.quoting]

@@ -1,4 +1,4 @@
-"""Tables of SQLite databases, read from a copy of the bytes in memory, so that no file is touched."""
+"""Tables of SQLite databases, read from a copy in memory: no file is changed."""
 
 import time
 from contextlib import closing
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 MAGIC = b"SQLite format 3\0"
-JOURNALED = slice(18, 20)  # the bytes of the header that are 2 if changes go to another file
-SECONDS = 60.0  # that a view may take
+JOURNALED = slice(18, 20)  # the header bytes that are 2 if changes are written to another file
+SECONDS = 60.0  # time limit for a view
 
 
 def read_sqlite(file: File) -> Contents:
-    """Return column names and rows of a table or view, in the order of its row ids; raises `UsageError`.
+    """Return column names and rows of a table or view, in the order of row ids. Raises `UsageError`.
 
-    Texts are as they are, numbers as SQLite writes them, NULL is None.
+    Texts are unchanged, numbers are written as SQLite does, NULL is None.
     """
     import sqlite3
 
@@ -38,7 +38,7 @@ def read_sqlite(file: File) -> Contents:
 
 
 def _check_whole(file: File) -> None:
-    """Check that no part of the database is in another file or cut off. Raises `UsageError` if one is."""
+    """Check that no part of the database is cut off or in another file. Raises `UsageError` if one is."""
     page, pages = int.from_bytes(file.content[16:18], "big"), int.from_bytes(file.content[28:32], "big")
     size = (65536 if page == 1 else page) * pages
     if len(file.content) < size:
@@ -49,9 +49,9 @@ def _check_whole(file: File) -> None:
         raise UsageError(f"{problem}: sqlite3 {file.name} 'PRAGMA wal_checkpoint(TRUNCATE)'")
 
 
-# steps: of SQLite's machine between two looks at the clock
+# steps: steps of SQLite's machine between two checks of the time
 def _contents(file: File, connection: "Connection", *, steps: int = 100_000) -> Contents:
-    connection.execute("PRAGMA trusted_schema = OFF")  # its views may call only functions that compute
+    connection.execute("PRAGMA trusted_schema = OFF")  # views may call only functions without side effects
     connection.execute("PRAGMA query_only = ON")
     deadline = time.monotonic() + SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > deadline, steps)
@@ -60,9 +60,9 @@ def _contents(file: File, connection: "Connection", *, steps: int = 100_000) -> 
     table = choose_part(file, "table", list(kinds))
     where = sql_name(table)
     columns = [name for name, *_ in connection.execute(f"SELECT * FROM {where} LIMIT 0").description]  # noqa: S608
-    names = [f"{where}.{sql_name(column)}" for column in columns]  # quoted alone, an unknown name would be a text
+    names = [f"{where}.{sql_name(column)}" for column in columns]  # an unknown name in quotes alone would be a text
     cells = ", ".join(f"CASE typeof({name}) WHEN 'blob' THEN {name} ELSE CAST({name} AS TEXT) END" for name in names)
-    as_stored = "NOT INDEXED" if kinds[table] == "table" else ""  # an index would give the rows in its own order
+    as_stored = "NOT INDEXED" if kinds[table] == "table" else ""  # an index would return the rows in index order
     found = connection.execute(f"SELECT {cells} FROM {where} {as_stored}")  # noqa: S608 (names are quoted)
     most = MOST_CELLS // max(1, len(columns))
     rows = tuple(tuple(map(_cell, row)) for row in islice(found, most + 1))

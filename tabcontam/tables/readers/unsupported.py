@@ -1,4 +1,4 @@
-"""Kinds of files that are not read: their titles, and for each a command that converts it to a kind that is."""
+"""Kinds of files that are not supported, each with its title and a command that converts it to a supported kind."""
 
 import shlex
 from collections.abc import Callable
@@ -10,7 +10,7 @@ PICKLE = "a pickle may run any program as you open it: open none that you do not
 
 
 def _python(code: str) -> Callable[[str, str], str]:
-    """Return a command that runs Python, whatever signs the file's name has."""
+    """Return a function that writes the command to run `code` in Python, for any characters in the file's name."""
     return lambda name, stem: f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
 
 
@@ -59,7 +59,7 @@ KINDS: tuple[tuple[str, tuple[str, ...], tuple[bytes, ...], Callable[[str, str],
 
 
 def check_supported(file: File) -> None:
-    """Check that a file is of a kind that is read. Raises `UsageError`, with the command that converts it, if not."""
+    """Raise `UsageError`, with a command that converts the file, if the file's kind is not supported."""
     for title, endings, magics, line, advice in KINDS:
         tar = title == "a TAR archive" and file.content[257:262] == b"ustar"
         if tar or file.content.startswith(magics or (b"\0 no magic",)) or file.name.lower().endswith(endings):

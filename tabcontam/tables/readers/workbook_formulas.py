@@ -1,4 +1,4 @@
-"""Formulas of Excel workbooks without stored values: a program wrote them, and none has computed them."""
+"""Formulas of workbooks without stored values: the program that wrote the file did not compute them."""
 
 import io
 import re
@@ -22,10 +22,10 @@ _ON_LOAD = re.compile(rb"""\bfullCalcOnLoad\s*=\s*["'](?:1|true)["']""")
 
 
 def check_formulas(file: File, number: int) -> None:
-    """Check that each formula of the sheet `number` has its value. Raises `UsageError`, which names a cell, if not.
+    """Check that each formula of the sheet `number` has a value. Raises `UsageError`, which names a cell, if not.
 
-    A program that computes nothing may write 0 for each: where all are to be computed when the workbook is opened, and
-    every value is 0, none counts as stored.
+    A program that does not compute may write 0 for each formula. So if all formulas are marked to be computed on
+    opening, and all values are 0, they count as not stored.
     """
     if not file.content.startswith(ZIP):
         return
@@ -47,7 +47,7 @@ def check_formulas(file: File, number: int) -> None:
 
 
 def _check(name: str, lacking: Sequence[str]) -> None:
-    """Check that no cells, given by their places, lack the values of their formulas. Raises `UsageError` if some do."""
+    """Raise `UsageError` if there are cells with formulas and without values; `lacking` has their addresses."""
     if lacking:
         count = "1 formula" if len(lacking) == 1 else f"{len(lacking):,} formulas"
         where = f", the first in cell {lacking[0]}" if lacking[0] else ""
@@ -61,7 +61,7 @@ def _part(archive: zipfile.ZipFile, name: str, file_name: str) -> bytes:
 
 
 def _place(archive: zipfile.ZipFile, book: bytes, number: int, file_name: str) -> str:
-    """Return the path in the archive of the sheet `number` of the workbook. Raises KeyError, IndexError."""
+    """Return the path in the archive of the sheet `number` of the workbook. Raises KeyError or IndexError."""
     wanted = _SHEET.findall(book)[number]
     relations = _RELATION.findall(_part(archive, "xl/_rels/workbook.xml.rels", file_name))
     fields = (dict(_FIELD.findall(one)) for one in relations)
@@ -71,7 +71,7 @@ def _place(archive: zipfile.ZipFile, book: bytes, number: int, file_name: str) -
 
 
 def _formulas(sheet: bytes) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the place of each cell with a formula, and its value; None where none is stored. A text may be empty."""
+    """Yield the address of each cell with a formula, and its value; None if no value is stored. "" is a value."""
     for cell in _CELL.finditer(sheet):
         if not _FORMULA.search(cell[2]):
             continue

@@ -1,4 +1,4 @@
-"""Ways to write a row as text: templates, the paper's and one's own, and the forms in which the web holds tables."""
+"""Ways to write a row as text: templates, from the paper or the user, and the formats of tables on the web."""
 
 from tabcontam.tables.serializers.base import Serializer as Serializer
 from tabcontam.tables.serializers.serializer_files import DEFAULT as DEFAULT

@@ -1,4 +1,4 @@
-"""The base of all forms of rows: a row to text and back, without loss, and the values in an answer of that form."""
+"""The base class of all serializers: from a row to text and back without loss, and from an answer to its values."""
 
 import json
 import re
@@ -17,9 +17,9 @@ UNESCAPED = {"n": "\n", "r": "\r"}
 
 @dataclass(frozen=True)
 class Serializer(ABC):
-    """One way to write a row as text, on one line. `source` is the user's own file that defines it, "" if shipped.
+    """A way to write a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
 
-    A form whose rows do not name the features has a `header` above the rows instead.
+    If its rows do not name the features, a `header` above the rows does.
     """
 
     name: str
@@ -34,15 +34,15 @@ class Serializer(ABC):
 
     @abstractmethod
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each value in the row's text, as it is written there."""
+        """Return the start and the end, in the row's text, of each value as it is written there."""
 
     @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to its feature number `first_asked`, whose value is the natural continuation."""
+        """Return the row's text up to the value of feature number `first_asked`, which a model would write next."""
 
     @abstractmethod
     def value(self, cell: Cell) -> str:
-        """Return a value as it stands at the end of a row."""
+        """Return a value as written at the end of a row."""
 
     @abstractmethod
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -50,48 +50,48 @@ class Serializer(ABC):
 
     @abstractmethod
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features that an answer gives, anywhere in its text; None is a missing value."""
+        """Return the values of asked features found anywhere in an answer; None is a missing value."""
 
     @abstractmethod
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features of an answer that continues a prompt: it begins with the value of the first.
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value.
 
-        A single asked feature is always in the result.
+        If only one feature is asked, it is always in the result.
         """
 
     @abstractmethod
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Return whether a text shows rows of these features in this form."""
+        """Return whether a text contains rows of these features in this form."""
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the lines that stand above rows; none where the rows name their features."""
+        """Return the lines above the rows; empty if the rows name their features."""
         return ()
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
-        """Return the texts of rows that stand below each other; the first one begins with the header."""
+        """Return the texts of consecutive rows; the first text begins with the header."""
         texts = [self.row(columns, row) for row in rows]
         return ["\n".join((*self.header(columns), texts[0])), *texts[1:]] if texts else []
 
     def alone(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the text of a row that stands by itself, below a header of its own."""
+        """Return the text of a single row, with its header above it."""
         return self.rows(columns, [cells])[0]
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield each way to cut a line of an answer into cells by order alone; none where features are named."""
+        """Yield each possible split of an answer's line into cells by position; none if rows name features."""
         return iter(())
 
     def spaced(self, line: str) -> str:
-        """Return a line of an answer with its values separated by spaces, as the published algorithm expects."""
+        """Return an answer's line with spaces between its values, as the published algorithm expects."""
         return line
 
 
 class LineRows(Serializer):
-    """A form whose rows are cells in their order on a line, below a line with the names."""
+    """A form in which a row is a line of cells, below a line of feature names."""
 
     names_features: ClassVar[bool] = False
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features by a header in the text, or the cells of a line that has as many."""
+        """Return the asked features by a header in the text, or else from a line with as many cells as features."""
         places, width = list(range(len(asked))), len(asked)
         for line in text.splitlines():
             for cells in self.cuts(line):
@@ -103,12 +103,12 @@ class LineRows(Serializer):
         return {}
 
     def spaced(self, line: str) -> str:
-        """Return the cells, with a comma and a space between them."""
+        """Return the cells, separated by a comma and a space."""
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
 def value_places(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the beginning and the end of each value in a text where one piece stands before each of them."""
+    """Return the start and the end of each value in a text of `before[0]`, `values[0]`, `before[1]`, and so on."""
     found, end = [], 0
     for piece, value in zip(before, values, strict=True):
         start = end + len(piece)
@@ -125,12 +125,10 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Escapes that keep cells on one line, and apart from others: `marks`, line breaks and apparent escapes get a
-    backslash. Any other cell stays as it is.
-    """
+    """Escapes that keep a cell on one line: only `marks`, line breaks and apparent escapes get a backslash."""
 
     marks: str = ""
-    more: str = ""  # letters besides the marks that stand for themselves after a backslash
+    more: str = ""  # more letters that may follow a backslash unchanged
 
     def write(self, cell: str) -> str:
         """Return the cell with its escapes."""
@@ -141,12 +139,12 @@ class Escapes:
         return self.write_all(cell)
 
     def write_all(self, cell: str) -> str:
-        """Return the cell with a backslash before all signs that can have one."""
+        """Return the cell with a backslash before every character that may have one."""
         text = re.sub(rf"[\\{re.escape(self.marks + self.more)}]", r"\\\g<0>", cell)
         return LINE_BREAK.sub(lambda match: SPELLED.get(match.group(), f"\\u{ord(match.group()):04x}"), text)
 
     def read(self, text: str) -> str:
-        """Return the cell that was written with these escapes."""
+        """Return the original cell of a text with these escapes."""
         return self._pattern.sub(_unescaped, text) if "\\" in text else text
 
     @cached_property

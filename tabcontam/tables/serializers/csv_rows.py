@@ -1,4 +1,4 @@
-"""Rows as lines of a CSV file: `39,State-gov,77516`, below a line of the features' names."""
+"""Rows as lines of a CSV file: `39,State-gov,77516`, below a line of feature names."""
 
 import csv
 import re
@@ -18,7 +18,7 @@ TIGHT = re.compile(r",(?! )")  # no comma within a text
 
 @dataclass(frozen=True)
 class CsvRows(LineRows):
-    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`; line breaks are `\n`."""
+    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`, a line break `\n`."""
 
     form: ClassVar[str] = "csv"
 
@@ -27,22 +27,22 @@ class CsvRows(LineRows):
         return ",".join(map(self.value, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each field, its quotes included."""
+        """Return the start and the end of each field, with its quotes."""
         return value_places(["", *("," for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to its feature number `first_asked`, with the comma before it."""
+        """Return the row up to the comma before feature number `first_asked`."""
         return "".join(f"{self.value(cell)}," for cell in cells[:first_asked])
 
     def value(self, cell: Cell) -> str:
-        """Return a field of the line."""
+        """Return the value as a CSV field."""
         if not cell:
             return "" if cell is None else '""'
         text = ESCAPES.write(cell)
         return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the line of names."""
+        """Return the line of feature names."""
         return (self.row(columns, columns),)
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -53,7 +53,7 @@ class CsvRows(LineRows):
         return tuple(cells)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the cells of the first line; a single one is the first field, which `, ` does not end."""
+        """Return the cells of the first line. If one feature is asked, return its field, which may contain `, `."""
         line = next(iter(text.splitlines()), "").strip()
         if len(asked) > 1:
             return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
@@ -68,15 +68,15 @@ class CsvRows(LineRows):
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the cells as a reader of CSV cuts them; else cut at commas without a space, if quotes are missing."""
+        """Yield the cells as a CSV reader splits them. If quotes may be missing, commas before a space do not split."""
         rows = csv.reader([line], skipinitialspace=True)
-        with suppress(csv.Error):  # a field beyond the reader's limit
+        with suppress(csv.Error):  # a field is longer than the reader's limit
             cells = _cells(next(rows, []))
             yield cells
             if cells and cells[-1] is None:
-                yield cells[:-1]  # a comma that ends the line
+                yield cells[:-1]  # the line ends with a comma
             if cells and cells[0] is None:
-                yield cells[1:]  # or that repeats the last of the prompt
+                yield cells[1:]  # the line repeats the prompt's last comma
         if ", " in line and '"' not in line:
             yield _cells(TIGHT.split(line))
 
@@ -86,7 +86,7 @@ def _cells(fields: Sequence[str]) -> list[Cell]:
 
 
 def _fields(text: str) -> list[Cell]:
-    """Return the fields of a line, just as they were written."""
+    """Return the cells of a line that `row` wrote. Raises ValueError for another text."""
     cells: list[Cell] = []
     position = 0
     while True:

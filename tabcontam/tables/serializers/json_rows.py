@@ -9,7 +9,7 @@ from typing import ClassVar
 from tabcontam.tables.serializers.base import Serializer, quoted, value_places
 from tabcontam.tables.table import Cell
 
-NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # as JSON writes one
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # a number in JSON
 NEXT = re.compile(r"\s*,\s*\"|\s*\}|[\n\r]")  # the end of a value that is not JSON
 ENDED = re.compile(r"[ \t]*(?:,\s*\"|[}\]\n\r]|,?\s*$)")  # the end of JSON: not `39 years`, `1,234`, `2020-01-01`
 STRICT = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=list)
@@ -18,7 +18,7 @@ LOOSE = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, str
 
 @dataclass(frozen=True)
 class JsonRows(Serializer):
-    """A row as one JSON object. A number of JSON stands bare, digit for digit; null is a missing value."""
+    """A row as one JSON object. Numbers in JSON's notation have no quotes and keep their digits; null is missing."""
 
     form: ClassVar[str] = "json"
 
@@ -27,17 +27,17 @@ class JsonRows(Serializer):
         return "{" + ", ".join(self._pairs(columns, cells)) + "}"
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each value, the quotes of a text included."""
+        """Return the start and the end of each value, with the quotes of a text."""
         before = [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
         return value_places(before, map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to the colon after the name of its feature number `first_asked`."""
+        """Return the row up to the colon after the name of feature number `first_asked`."""
         shown = self._pairs(columns[:first_asked], cells[:first_asked])
         return "{" + ", ".join([*shown, f"{quoted(columns[first_asked])}:"])
 
     def value(self, cell: Cell) -> str:
-        """Return the cell in JSON."""
+        """Return the cell as JSON."""
         if cell is None:
             return "null"
         return cell if NUMBER.fullmatch(cell) else quoted(cell)
@@ -53,7 +53,7 @@ class JsonRows(Serializer):
         return tuple(values)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features that an answer names in quotes, anywhere in its text."""
+        """Return the values of asked features, if an answer has their names in quotes anywhere in its text."""
         found = {}
         for feature in asked:
             if match := re.search(rf"{re.escape(quoted(feature))}\s*:", text, re.IGNORECASE):
@@ -61,15 +61,15 @@ class JsonRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features of an answer that continues a prompt: it begins with the value of the first."""
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(f"{quoted(asked[0])}: {text}", asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Return whether the first of the features stands in the text as a name in JSON."""
+        """Return whether the text contains the first feature as a JSON name."""
         return f"{quoted(asked[0])}:" in text
 
     def spaced(self, line: str) -> str:
-        """Return the values, with a comma and a space between them; of text that is no JSON all but the quotes."""
+        """Return the values, separated by a comma and a space. A line that is not JSON is returned without quotes."""
         start = line.find("{")
         try:
             pairs = STRICT.raw_decode(line, start)[0] if start >= 0 else None
@@ -84,7 +84,7 @@ class JsonRows(Serializer):
 
 
 def _cell(text: str) -> Cell:
-    """Return the value at the beginning of a text: one of JSON, or the text before the next name."""
+    """Return the value at the beginning of a text: a JSON value, or the text before the next name."""
     rest = text.lstrip()
     try:
         value, end = LOOSE.raw_decode(rest)

@@ -15,7 +15,7 @@ BAR = re.compile(r"((?:[^|\\]|\\.|\\$)*)(?:\||$)", re.DOTALL)
 
 @dataclass(frozen=True)
 class MarkdownRows(LineRows):
-    r"""A row between bars. A missing value is blank, an empty text `""`; bars are `\|` and line breaks `\n`."""
+    r"""A row between bars. A missing value is blank, an empty text is `""`, a bar is `\|`, a line break is `\n`."""
 
     form: ClassVar[str] = "markdown"
 
@@ -24,11 +24,11 @@ class MarkdownRows(LineRows):
         return "|" + "".join(f" {self.value(cell)} |" for cell in cells)
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each value between its bars."""
+        """Return the start and the end of each value between its bars."""
         return value_places(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to its feature number `first_asked`, with the bar before it."""
+        """Return the row up to the bar before feature number `first_asked`."""
         return self.row(columns, cells[:first_asked])
 
     def value(self, cell: Cell) -> str:
@@ -38,7 +38,7 @@ class MarkdownRows(LineRows):
         return ESCAPES.write_all(cell) if cell == EMPTY else ESCAPES.write(cell)
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the line of names, and the rule below it."""
+        """Return the line of feature names and the line of dashes below it."""
         return (self.row(columns, columns), "|" + "---|" * len(columns))
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -51,7 +51,7 @@ class MarkdownRows(LineRows):
         return tuple("" if cell == EMPTY else ESCAPES.read(cell) or None for cell in cells)
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the cells of the first line; a single one is the text before the first bar."""
+        """Return the cells of the first line; if one feature is asked, the text before the first bar."""
         cells = next(self.cuts(next(iter(text.splitlines()), "")), [None])
         if len(asked) == 1:
             return {asked[0]: cells[0]}
@@ -63,7 +63,7 @@ class MarkdownRows(LineRows):
         return any(set(asked) <= set(next(self.cuts(line), [])) for line in bars)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the texts between the bars, with or without outer bars."""
+        """Yield the texts between the bars; outer bars may be missing."""
         inner = line.strip().removeprefix("|")
         pieces = _between(inner)
         if len(pieces) > 1 and pieces[-1].strip() in ("", "."):
@@ -72,7 +72,7 @@ class MarkdownRows(LineRows):
 
 
 def _between(text: str) -> list[str]:
-    """Return the pieces of a text between its bars, except escaped bars."""
+    """Return the pieces of a text between bars; escaped bars do not separate."""
     pieces = []
     position = 0
     while match := BAR.match(text, position):

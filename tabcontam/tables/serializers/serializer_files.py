@@ -1,4 +1,4 @@
-"""The shipped serializers, and those in files of the user's own."""
+"""The shipped serializers, and serializers in the user's own files."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
@@ -30,7 +30,7 @@ FORMS: Mapping[str, type[Serializer]] = {
 
 @cache
 def load_serializers() -> Mapping[str, Serializer]:
-    """Return the shipped serializers by name, the default first, then those that are no template last; no passages."""
+    """Return the shipped serializers except passages, by name: the default, then templates, then other forms."""
     found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
     ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, TemplateRows), item.name))
     return {item.name: item for item in ranked}
@@ -38,14 +38,14 @@ def load_serializers() -> Mapping[str, Serializer]:
 
 @cache
 def shipped_templates() -> Mapping[str, TemplateRows]:
-    """Return the shipped serializers that are templates, by name, the default first."""
+    """Return the shipped serializers that are templates, by name, with the default first."""
     return {name: item for name, item in load_serializers().items() if isinstance(item, TemplateRows)}
 
 
 def all_serializers() -> dict[str, Serializer]:
-    """Return the shipped serializers and the user's own that TABCONTAM_PATH offers, except passages.
+    """Return the shipped serializers and the user's own in TABCONTAM_PATH, by name, except passages.
 
-    Raises `UsageError` as they are read.
+    Raises `UsageError` for a file that is no serializer.
     """
     read = partial(own_or_shipped, KIND, known={**load_passages(), **load_serializers()}, load=from_file)
     found = with_own(KIND, load_serializers(), read)
@@ -53,7 +53,7 @@ def all_serializers() -> dict[str, Serializer]:
 
 
 def load_serializer(spec: str) -> Serializer:
-    """Return a serializer by name, or by a user's own TOML file. Raises `UsageError`, also for a form of passages."""
+    """Return a serializer by name or by the path of a TOML file. Raises `UsageError`, also for a passage."""
     if isinstance(found := load_template(spec), PassageRows):
         known = ", ".join(load_serializers())
         problem = f"serializer {spec} writes rows that no model can complete from a cut"
@@ -63,18 +63,18 @@ def load_serializer(spec: str) -> Serializer:
 
 @cache
 def load_passages() -> Mapping[str, PassageRows]:
-    """Return the shipped forms that write a row as a passage of its own, by name."""
+    """Return the shipped serializers that write a row as a passage of text, by name."""
     found = map(from_file, shipped_files(KIND))
     return {item.name: item for item in found if isinstance(item, PassageRows)}
 
 
 def load_template(spec: str) -> Serializer:
-    """Return a form that can show rows, passages included, by name or as a TOML file. Raises `UsageError`."""
+    """Return a serializer, which may be a passage, by name or by the path of a TOML file. Raises `UsageError`."""
     return load_named(KIND, spec, {**load_passages(), **load_serializers()}, from_file)
 
 
 def from_file(path: Path) -> Serializer:
-    """Return the serializer in a TOML file. Raises `UsageError` where it is none."""
+    """Return the serializer in a TOML file. Raises `UsageError` if the file has none."""
     raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
     where, form = f"serializer {path}", raw.pop("form", TemplateRows.form)
     if not isinstance(form, str) or form not in FORMS:
@@ -97,14 +97,14 @@ def from_file(path: Path) -> Serializer:
 
 
 def as_facts(serializer: Serializer) -> dict[str, str]:
-    """Return all that `from_facts` needs to make the serializer again."""
+    """Return the facts from which `from_facts` restores the serializer."""
     return {"form": serializer.form, **asdict(serializer)}
 
 
 def from_facts(facts: Mapping[str, str]) -> Serializer:
     """Return the serializer that these facts describe; unknown facts are ignored.
 
-    Raises ValueError for a form that does not exist, as a later version may have.
+    Raises ValueError for an unknown form, such as one of a later version.
     """
     kind = FORMS.get(facts["form"])
     if kind is None:
@@ -114,6 +114,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Return serializers so that none is looked for before one whose rows hold its own marks."""
-    # `The age is equal to` holds what `The age is` does: the longest separator first, and forms without names last
+    """Return the serializers in an order for detection: a form comes before forms whose marks its rows contain."""
+    # `The age is equal to` contains `The age is`: the longest separator comes first; forms without names come last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)

@@ -1,8 +1,8 @@
-"""Rows in the words of a template, such as those of the paper.
+"""Rows written by a template, such as those of the paper.
 
-A row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}` (Ronval et al.
-2024, section 3.3), on one line. A value stands as it is, unless that could not be read back: then it is written as a
-JSON string. A missing value is written as nothing.
+A row is one line, with `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
+(Ronval et al. 2024, section 3.3). A value is written as it is if it can be read back; otherwise as a JSON string. A
+missing value is written as nothing.
 """
 
 import json
@@ -21,7 +21,7 @@ BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # ends of the text before a fea
 
 @dataclass(frozen=True)
 class TemplateRows(Serializer):
-    """A row as `specifier`, name, `value_separator` and value of each feature, with `feature_separator` between."""
+    """A row of `specifier`, name, `value_separator` and value for each feature, joined by `feature_separator`."""
 
     specifier: str
     value_separator: str
@@ -33,7 +33,7 @@ class TemplateRows(Serializer):
         return self.feature_separator.join(self._features(columns, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the beginning and the end of each value in the row's text, as it is written there."""
+        """Return the start and the end, in the row's text, of each value as it is written there."""
         found, end = [], 0
         for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
             found.append((end + len(start), end + len(feature)))
@@ -41,16 +41,16 @@ class TemplateRows(Serializer):
         return found
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to its feature number `first_asked`, whose value is the natural continuation."""
+        """Return the row's text up to the value of feature number `first_asked`, which a model would write next."""
         shown = self._features(columns, cells)[:first_asked]
         return self.feature_separator.join([*shown, self.lead(columns[first_asked])])
 
     def lead(self, column: str) -> str:
-        """Return a feature up to its value, without trailing space: base models begin a word with its space."""
+        """Return a feature's text before its value, without final space, since base models begin words with a space."""
         return self.start(column).rstrip()
 
     def value(self, cell: Cell) -> str:
-        """Return a value as it stands at the end of a row."""
+        """Return a value as written at the end of a row."""
         return write_value(cell, "")
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -69,7 +69,7 @@ class TemplateRows(Serializer):
         return tuple(cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features that an answer names, anywhere in its text; None is a missing value."""
+        """Return the values of asked features that an answer names, anywhere in its text; None is a missing value."""
         found = {}
         for feature in asked:
             if match := _naming(self, feature).search(text):
@@ -77,11 +77,11 @@ class TemplateRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features of an answer that continues a prompt: it begins with the value of the first."""
+        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
-        """Return whether the first of the features stands in the text as a row names it."""
+        """Return whether the text contains the first feature in the form in which a row names it."""
         return self.lead(asked[0]) in text
 
     @cached_property
@@ -91,7 +91,7 @@ class TemplateRows(Serializer):
         return re.compile(rf"{separator}{re.escape(self.specifier)}{name}{value}|[\n\r]")
 
     def start(self, column: str) -> str:
-        """Return the text before a feature's value: its name, between the serializer's own words."""
+        """Return the text before a feature's value: the specifier, the name and the separator."""
         plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
 
@@ -122,10 +122,10 @@ class TemplateRows(Serializer):
 
 @dataclass(frozen=True)
 class PassageRows(TemplateRows):
-    """A template whose features may stand on lines of their own, or in sentences, each with an `end` after its value.
+    """A template whose features may be on separate lines or in sentences, each with an `end` after its value.
 
-    So TabLLM writes rows (Hegselmann et al. 2023). Such a row cannot be continued: it can be shown and asked about as a
-    whole, and not completed. `evaluate` takes these forms, and tests that hide a cell do not.
+    TabLLM writes rows in this way (Hegselmann et al. 2023). A prompt can show such a row, but a model cannot complete
+    it. So `evaluate` accepts these forms, and tests that hide a cell do not.
     """
 
     end: str = ""
@@ -143,14 +143,14 @@ class PassageRows(TemplateRows):
 
     @property
     def _sentences(self) -> TemplateRows:
-        """The form as a template, in which the end of a feature belongs to the separator after it."""
+        """This form as a template in which each `end` is a part of the separator that follows."""
         between = self.end + self.feature_separator
         return TemplateRows(self.name, self.about, self.specifier, self.value_separator, between)
 
 
-@lru_cache(maxsize=4096)  # wide tables have more names than `re` caches patterns
+@lru_cache(maxsize=4096)  # wide tables have more names than `re` has places for patterns in its cache
 def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
-    """Return the pattern of the text before a feature's value, for a text by any author."""
+    """Return the pattern of the text before a feature's value, for texts by any author."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
     own = re.escape(serializer.feature_separator.strip())
     before = r"(?<!\w)" if serializer.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
@@ -159,15 +159,15 @@ def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
-@lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
+@lru_cache(maxsize=64)  # most rows of a plan have equal columns
 def _around(serializer: TemplateRows, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Return the text before each value of a row, and the text after it."""
+    """Return the text before each value of a row, and the text after each."""
     starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 
 
 def write_value(cell: Cell, following: str) -> str:
-    """Return a value as it stands in a row, when `following` is the text that comes after it."""
+    """Return a value as written in a row; `following` is the text after it."""
     if cell is None:
         return ""
     ambiguous = not cell or cell.startswith('"') or LINE_BREAK.search(cell) is not None

@@ -1,4 +1,4 @@
-"""Tables that are no files of this machine: at an address, on OpenML, on Hugging Face, or in scikit-learn."""
+"""Tables that are not files on this machine: at an address, on OpenML or Hugging Face, or in scikit-learn."""
 
 from tabcontam.tables.sources.addresses import without_queries as without_queries
 from tabcontam.tables.sources.base import TableSource as TableSource

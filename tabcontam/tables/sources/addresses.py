@@ -1,4 +1,4 @@
-"""Tables at an address: `https://host/my.csv`. The owner of the rows is unknown, so that they count as private."""
+"""Tables at an address: `https://host/my.csv`. Their rows count as private, since the owner is unknown."""
 
 import re
 from urllib.parse import unquote, urlsplit
@@ -10,7 +10,7 @@ from tabcontam.tables.readers.file_kinds import ENDINGS, stem
 from tabcontam.tables.sources.base import TableSource
 from tabcontam.tables.sources.web_files import check_address, fetch_address
 
-# Pages that people take for the table on them, and the spec to type in their place.
+# Web pages about a table, and the spec of the table itself.
 PAGES = (
     (r"https?://github\.com/([^/]+/[^/]+)/blob/([^?#]+)", r"https://raw.githubusercontent.com/\1/\2"),
     (r"https?://gitlab\.com/(.+)/-/blob/([^?#]+)", r"https://gitlab.com/\1/-/raw/\2"),
@@ -21,7 +21,7 @@ PAGES = (
 
 
 def read_address(spec: str, form: TextFormat) -> TableSource:
-    """Return the table at an address, or the part of it named after `#`. Raises `UsageError`, in one line, if none."""
+    """Return the table at an address, or its part after `#`. Raises `UsageError`, in one line, if there is no table."""
     for page, instead in PAGES:
         if re.fullmatch(page, spec):
             raise UsageError(f"{spec} is a page, not a table; give {re.sub(page, instead, spec)}")
@@ -41,17 +41,17 @@ def read_address(spec: str, form: TextFormat) -> TableSource:
 
 
 def without_queries(text: str) -> str:
-    """Return a text, such as a command, without the part of each address after `?`, where a key may stand."""
+    """Return a text, such as a command, without the query (after `?`) of each address: it may contain a key."""
     return re.sub(r"""(https?://[^\s'"?#]+\?)[^\s'"#]+""", r"\1…", text, flags=re.IGNORECASE)
 
 
 def name_of(spec: str) -> str:
-    """Return the table's name in results: the last part of the address, and the part after `#`; no key between them."""
+    """Return the table's name in results: the last part of the address and the part after `#`, without a query."""
     address, sign, part = spec.partition("#")
     return f"{file_name(address)}{sign}{unquote(part)}"
 
 
 def file_name(address: str) -> str:
-    """Return the last part of the path of an address, or its host."""
+    """Return the last part of an address's path; the host if there is no path."""
     parts = urlsplit(address)
     return unquote(parts.path.rstrip("/").rpartition("/")[2]).rpartition("/")[2] or parts.hostname or address

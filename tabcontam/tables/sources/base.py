@@ -1,4 +1,4 @@
-"""The result of a source: the bytes of a table, its name, and whether it is public."""
+"""The result of reading a source: the bytes of a table, its name, and whether it is public."""
 
 from dataclasses import dataclass, replace
 
@@ -11,12 +11,12 @@ from tabcontam.tables.table_contents import Contents
 
 @dataclass(frozen=True)
 class TableSource:
-    """The files of a table, one after the other, and the description by their source.
+    """The files of a table, in the order in which they are read, and the source's description.
 
-    `title` stands in prompts unless the user gives another; likewise `target` is the column to classify. Rows that are
-    not `public` leave this machine only if the user allows it. `left_out` are columns that are no part of the data.
-    `split` is the split of the dataset that the source states for these files, `part` is the text after the `#` of the
-    one file: a table in it, a split, or both.
+    `title` is the title in prompts and `target` the column to classify, unless the user names others. If the rows are
+    not `public`, they leave this machine only if the user allows it. `left_out` are columns that are not data. `split`
+    is the split of these files, as the source states it. `part` is the text after `#` for a single file: a table in it,
+    a split, or both.
     """
 
     name: str
@@ -29,7 +29,7 @@ class TableSource:
     part: str = ""
 
     def called(self, split: str) -> tuple[str, str]:
-        """Return the names in results and prompts of the table with this split: without the split's name."""
+        """Return the table's names in results and in prompts, both without the name of the `split`."""
         part = self.part[: -len(split)].removesuffix("#") if split else self.part
         if part:
             return f"{self.name}#{part}", without_split(stem(part.rpartition("#")[2].rpartition("/")[2]), split)
@@ -37,7 +37,7 @@ class TableSource:
 
 
 def read_source(source: TableSource) -> tuple[Contents, str]:
-    """Return column names and the rows of all files, and their split of a dataset; "" where none is named.
+    """Return column names, the rows of all files, and their split; the split is "" if none is named.
 
     Raises `UsageError` for files without a table, and for files of two tables.
     """

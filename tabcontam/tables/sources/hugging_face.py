@@ -1,4 +1,4 @@
-"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only files of the repository; no program of it is run."""
+"""Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read, and no code is run."""
 
 import fnmatch
 import json
@@ -33,10 +33,10 @@ _ABOUT = {
 
 
 def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
-    """Return all files of the split that is named, or of the only one; a named split is stated.
+    """Return all files of the named split, or of the only split.
 
-    Rows of a repository that is private or gated are private. The variable HF_TOKEN is sent to Hugging Face alone.
-    Raises `UsageError` for an invalid name, several splits of which none is named, and data that cannot be fetched.
+    Rows of a private or gated repository are private. The token in HF_TOKEN is sent only to Hugging Face. Raises
+    `UsageError` for an invalid name, for several splits without a choice, and for data that cannot be fetched.
     """
     named, _, part = spec.partition("#")
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
@@ -68,7 +68,7 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
     try:
         about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
     except UsageError as error:
-        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # the answer to any name that it does not have
+        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # Hugging Face's answer to an unknown name
             problem = f"{named} is not on Hugging Face, or private"
             raise UsageError(f"{problem}; check the name, or set {TOKEN} to a token that may read it") from None
         raise
@@ -80,13 +80,13 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
 
 
 def _asked(address: str, token: str | None) -> FetchedFile:
-    """Return the content of a Hugging Face address; only the cache is read if the user set its libraries offline."""
+    """Return the content at a Hugging Face address; from the cache only, if the user set its libraries offline."""
     offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
     return fetch_address(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
 
 def _data_files(about: Mapping[str, Any]) -> list[str]:
-    """Return the files of the repository that are tables of kinds we read, in order."""
+    """Return, sorted, the repository's files that are tables of supported kinds."""
     siblings = about.get("siblings")
     listed = [one.get("rfilename") for one in siblings if isinstance(one, dict)] if isinstance(siblings, list) else []
     paths = [path for path in listed if isinstance(path, str)]
@@ -99,7 +99,7 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the files of each split: as the dataset's card states, else by the words in their names."""
+    """Return the files of each split, by the dataset's card, or else by words in the file names."""
     files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
@@ -116,14 +116,14 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
     for path in files:
         words = re.split(r"[^a-z]+", path.lower())
         own_split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
-        if own_split is None:  # a file that belongs to no split
+        if own_split is None:  # the file belongs to no split
             return {"train": files} if len(files) == 1 else {path: [path] for path in files}
         found.setdefault(own_split, []).append(path)
     return found
 
 
 def _patterns(stated: object) -> list[tuple[str, list[str]]]:
-    """Return the splits of a config and their patterns, in whichever way a card writes them."""
+    """Return the splits of a config, each with its file patterns, for every notation that cards use."""
     if isinstance(stated, str):
         return [("train", [stated])]
     splits = []
@@ -138,7 +138,7 @@ def _patterns(stated: object) -> list[tuple[str, list[str]]]:
 
 
 def _files_of_part(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
-    """Return the files of the split, or the one file, that the user named."""
+    """Return the files of the split that the user named, or the one file."""
     if not files:
         raise UsageError(f"{named} has no file that is a table; give another dataset")
     if part in files:

@@ -1,4 +1,4 @@
-"""Datasets of OpenML by their number: `openml:61`. The file is checked against the MD5 that OpenML states."""
+"""Datasets of OpenML by number: `openml:61`. The file must have the MD5 that OpenML states."""
 
 import hashlib
 import json
@@ -14,10 +14,9 @@ SITE = "https://www.openml.org"
 
 
 def read_openml(spec: str) -> TableSource:
-    """Return the dataset with its own name and target, without the columns that OpenML lists as no features.
+    """Return the dataset with OpenML's name and target, without the columns that OpenML excludes from the features.
 
-    Raises `UsageError` for a number that OpenML does not have, a file that is not the one it states, and one that
-    cannot be fetched.
+    Raises `UsageError` for an unknown number, for a file with another MD5, and for a file that cannot be fetched.
     """
     number = spec.removeprefix(PREFIX)
     if not number.isascii() or not number.isdecimal():
@@ -39,7 +38,7 @@ def read_openml(spec: str) -> TableSource:
         name,
         (File(content, f"{spec}.{ending}"),),
         public=about.get("visibility", "public") == "public",
-        target=target if target and "," not in target else None,  # several targets are none to classify
+        target=target if target and "," not in target else None,  # several targets cannot be classified
         left_out=frozenset(left_out),
     )
 
@@ -49,7 +48,7 @@ def _description(spec: str, number: str) -> dict[str, Any]:
         found = fetch_address(f"{SITE}/api/v1/json/data/{number}")
         about = json.loads(found.content)["data_set_description"]
     except UsageError as error:
-        if "HTTP 412" in str(error):  # OpenML's answer to a number it does not have
+        if "HTTP 412" in str(error):  # OpenML's answer to an unknown number
             raise UsageError(f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data") from None
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -60,6 +59,6 @@ def _description(spec: str, number: str) -> dict[str, Any]:
 
 
 def _texts(value: object) -> list[str]:
-    """Return the names in one text, in several with commas between, or in a list."""
+    """Return the names in a text, in a text with commas, or in a list."""
     listed = value if isinstance(value, list) else str(value or "").split(",")
     return [str(name).strip() for name in listed if str(name).strip()]

@@ -1,4 +1,4 @@
-"""Tables that scikit-learn ships or fetches: `sklearn:diabetes`, as its frame writes it."""
+"""Tables that scikit-learn ships or fetches: `sklearn:diabetes`, as scikit-learn's frame writes them."""
 
 import inspect
 from typing import Any
@@ -14,7 +14,7 @@ AS_WRITTEN = TextFormat(",", "utf-8", header=True)
 
 
 def card_of(spec: str) -> str | None:
-    """Return the dataset with a card and the edition of scikit-learn: `iris@sklearn` for `sklearn:iris`."""
+    """Return the spec of the card's edition with this table, `iris@sklearn` for `sklearn:iris`; None without a card."""
     name = spec.removeprefix(PREFIX)
     loaders = {f"{prefix}{name}" for prefix in LOADERS}
     editions = ((card, edition) for card in load_cards().values() for edition in card.editions)
@@ -22,7 +22,7 @@ def card_of(spec: str) -> str | None:
 
 
 def read_scikit_learn(spec: str) -> TableSource:
-    """Return the frame of a `load_` or `fetch_` function, with its target; raises `UsageError` for other names."""
+    """Return the frame of a `load_` or `fetch_` function and its target. Raises `UsageError` for other names."""
     from sklearn import datasets
 
     name = spec.removeprefix(PREFIX)
@@ -40,6 +40,6 @@ def read_scikit_learn(spec: str) -> TableSource:
     except (OSError, ValueError, ImportError, EOFError) as error:
         raise UsageError(f"{spec} cannot be fetched ({one_line(error)}); try again, or give the file itself") from None
     content = bunch.frame.to_csv(index=False, lineterminator="\n").encode()
-    target = getattr(bunch.target, "name", None)  # several targets are none to classify
+    target = getattr(bunch.target, "name", None)  # several targets cannot be classified
     file = File(content, spec, form=AS_WRITTEN)
     return TableSource(spec, name.replace("_", " "), (file,), public=True, target=target)

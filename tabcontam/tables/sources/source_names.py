@@ -1,4 +1,4 @@
-"""The choice of a source by its name: an address, or the prefix before its colon."""
+"""The choice of a source by its spec: an address, or a prefix before a colon."""
 
 import re
 
@@ -12,27 +12,27 @@ PREFIXES = (openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
 
 
 def is_source(spec: str) -> bool:
-    """Return whether a name is that of a source, and neither a card's nor a file's."""
+    """Return whether a spec names a source, not a card or a file."""
     return is_address(spec) or spec.startswith(PREFIXES)
 
 
 def is_address(spec: str) -> bool:
-    """Return whether a name is an address, of the web or of a kind that is not read (`s3://…`)."""
+    """Return whether a spec is an address: of the web, or of an unsupported kind (`s3://…`)."""
     return bool(ADDRESS.match(spec))
 
 
 def stated_name(spec: str) -> str:
-    """Return the name in results of the table of a source."""
+    """Return the name in results of a source's table."""
     return addresses.name_of(spec) if is_address(spec) else spec
 
 
 def card_of(spec: str) -> str | None:
-    """Return the dataset with a card, and its edition, that is also this source; a card holds more facts."""
+    """Return the spec of the card's edition with the same table, which has more facts; None without a card."""
     return scikit_learn.card_of(spec) if spec.startswith(scikit_learn.PREFIX) else None
 
 
 def open_source(spec: str, form: TextFormat) -> TableSource:
-    """Return the files of the source. Raises `UsageError` for files that cannot be fetched."""
+    """Return the source's files. Raises `UsageError` if they cannot be fetched."""
     if is_address(spec):
         return addresses.read_address(spec, form)
     if spec.startswith(hugging_face.PREFIX):

@@ -1,4 +1,4 @@
-"""Content of addresses: fetched once, within limits, and stored in the cache folder, readable by its user alone."""
+"""Content of web addresses, fetched once, within limits, and stored in a cache folder that only the user can read."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ LEAVE = (401, 403)
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """The bytes, the name under which a server offers them ("" if it gives none), and their media type."""
+    """The bytes, the file name that the server states ("" if none), and the media type."""
 
     content: bytes
     file: str = ""
@@ -37,14 +37,14 @@ class FetchedFile:
 
     @property
     def is_page(self) -> bool:
-        """True if the content is a web page: for people, or to log in."""
+        """True if the content is a web page, such as one to log in on."""
         return self.content.lstrip()[:15].lower().startswith(PAGE)
 
 
 def key_in(variable: str) -> str:
-    """Return the key in an environment variable, "" where there is none.
+    """Return the key in an environment variable, "" if it is not set.
 
-    Raises `UsageError` for a value that cannot be one: libraries would repeat it in their messages.
+    Raises `UsageError` for a value that no key has: libraries would repeat it in their error messages.
     """
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable() and " " not in key):
@@ -53,11 +53,10 @@ def key_in(variable: str) -> str:
 
 
 def fetch_address(address: str, token: str | None = None, *, forbidden: str = "") -> FetchedFile:
-    """Return the content of an address, which is asked once: later it is read from the cache folder.
+    """Return the content of an address. It is fetched once and then read from the cache folder.
 
-    The `token` is sent to the host of the address alone, wherever that redirects to. With `forbidden`, the reason why
-    the address must not be asked, only the cache is read. Raises `UsageError` for an address that cannot be asked, does
-    not answer, or answers with more than a limit.
+    The `token` is sent only to the address's host, never to a host that it redirects to. `forbidden` is a reason not to
+    fetch: then only the cache is read. Raises `UsageError` for an invalid address or response, or one above a limit.
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
@@ -72,7 +71,7 @@ def fetch_address(address: str, token: str | None = None, *, forbidden: str = ""
 
 
 def check_address(address: str) -> None:
-    """Check that a text is an address of the web without a password in it. Raises `UsageError` if not."""
+    """Check that a text is a web address without a password. Raises `UsageError` if not."""
     try:
         parts = urlsplit(address)
         host, user, _ = parts.hostname, parts.username, parts.port
@@ -97,9 +96,9 @@ def _cached(folder: Path) -> FetchedFile | None:
 
 
 def _keep(folder: Path, found: FetchedFile) -> None:
-    """Write the content whole or not at all, without the address, which may hold a key."""
+    """Write the content, completely or not at all. The address is not stored, since it may contain a key."""
     about = {"sha256": hashlib.sha256(found.content).hexdigest(), "file": found.file, "kind": found.kind}
-    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
+    with suppress(OSError):  # if the cache cannot be written, the run goes on
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.parent.chmod(0o700)
         for name, content in ((CONTENT, found.content), (ABOUT, json.dumps(about).encode())):
@@ -107,7 +106,7 @@ def _keep(folder: Path, found: FetchedFile) -> None:
             (folder / name).chmod(0o600)
 
 
-# silence_seconds: without a byte
+# silence_seconds: longest time without a byte
 def _from_network(address: str, token: str | None, *, silence_seconds: float = 30.0) -> FetchedFile:
     request = Request(quote(address, safe=":/?#[]@!$&'()*+,;=%~"), headers={"User-Agent": "tabcontam"})  # noqa: S310
     if token:
@@ -136,9 +135,9 @@ def _refused(shown: str, error: HTTPError) -> UsageError:
 def _content(
     response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
 ) -> bytes:
-    """Return all bytes of a response, within the limits of size and time."""
+    """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if cut off."""
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
-    while part := response.read1(chunk):  # as it comes, so that the clock is looked at
+    while part := response.read1(chunk):  # in small parts, to check the time after each
         parts.append(part)
         size += len(part)
         if size > base.LARGEST:
@@ -152,14 +151,14 @@ def _content(
 
 
 class _CarefulRedirects(HTTPRedirectHandler):
-    """A handler of redirections from https to https alone, and with a token to no other host."""
+    """A handler of redirects: from https only to https; another host does not get the token."""
 
     max_redirections = 5
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> Request | None:
-        """Return the request that follows; raises OSError where none may."""
+        """Return the request to the new address. Raises OSError if the redirect is not allowed."""
         before, after = urlsplit(req.full_url), urlsplit(urljoin(req.full_url, newurl))
         if after.scheme != "https" and (before.scheme == "https" or after.scheme != "http"):
             fp.close()
