@@ -29,9 +29,9 @@ MOST_LISTED_ANSWERS = 5  # answers up to which their list is searched for before
 CHANCE_OF_INFERRED_WORD = 0.5
 LEAST_HIDDEN_NAMES = 2  # names of features that a query must leave to name; by hand
 ROWS_PER_SHOWN_NAME = 4  # names of features for each one that is shown; tabmemcheck 0.1.6, feature_names_test
-PAPERS_FEATURES = 2  # features that the paper's own queries ask about; code of paper 004 (tests 5 and 6)
+PAPERS_FEATURES = 2  # features that the paper's own queries ask about; Ronval et al. 2024, code of tests 5 and 6
 MOST_ASKED_FEATURES = 20  # features of a table that are asked about, at most; by hand
-SHOWN_EXAMPLES = 4  # rows that a prompt shows; paper 004, section 3.1
+SHOWN_EXAMPLES = 4  # rows that a prompt shows; Ronval et al. 2024, section 3.1
 LEAST_FEATURE_VALUES = 3  # values of a feature of which some are shown; by hand
 VALUE_DECOYS = 4  # decoys of a query about a feature's values; by hand; benchmarks.verdicts (knowledge table)
 # queries about the table itself; one is the paper's; by hand; benchmarks.verdicts (knowledge table)
@@ -82,7 +82,7 @@ COMPARED_ORDERS = 400  # orders with which the file's order is compared, itself 
 VISIBLE_ORDER_LEVEL = 0.05  # p-value at which columns show the order, shared by all of them; by hand
 MOST_LEAST_P_VALUE = 0.002  # p-value that must be within reach if all shards keep the order; by hand
 LONGEST_READ_REPLY = 10_000  # characters of a reply that are read; by hand
-CLASSIFIED_ROWS = 100  # rows that are classified by default; paper 004, section 4.3
+CLASSIFIED_ROWS = 100  # rows that are classified by default; Ronval et al. 2024, section 4.3
 MOST_CLASSIFIED_ROWS = 1000  # rows of a table that are ever classified, at most; by hand
 BASELINE_ROWS_A_CLASS = 16  # rows of each class from which the few-shot baseline learns; by hand
 BASELINE_DRAWS = 5  # draws of the rows from which the few-shot baseline learns; by hand
@@ -110,7 +110,7 @@ MOST_DONOR_DRAWS = 20  # draws at most of another row's value for a row; by hand
 CLASSIFIER_NEIGHBOURS = 8  # nearest rows whose values the classifier sees; by hand
 MOST_CLASSIFIER_LOG_ODDS = 8.0  # bound of the classifier's log-odds, in nats; by hand
 MOST_FEW_VALUES = 30  # values at most of a column whose answers are read by all of its values; by hand
-# characters of a Yes/No answer that the published rule reads; the authors' code of paper 004
+# characters of a Yes/No answer that the published rule reads; Ronval et al. 2024, the authors' code
 READ_CHOICE_CHARACTERS = 3
 NEXT_ROW_PART = 1  # number of the rows' part for tests that ask for the next row; by hand
 FURTHER_NEXT_ROWS = 59  # queries of test 8 besides the paper's; by hand
@@ -121,8 +121,10 @@ LEAST_OPEN_BITS = 0.5  # average bits of a cell from which on memory differs fro
 LEAST_SECOND_FEATURE_SHARE = 0.1  # share of the first feature's bits from which on a second one is asked; by hand
 FURTHER_FEATURES = 2  # features that the further queries of test 9 ask; by hand
 LEAST_REPEATED_SHARE = 0.5  # share of a text feature's cells with a recurring value, to draw it; by hand
-ALGORITHM_ONE_LEVEL = 0.05  # p-value at which Algorithm 1 calls a partition contaminated; paper 000, appendix B
-PUBLISHED_INSTANCES = 10  # instances of the published rule; paper 000, section 4
+ALGORITHM_ONE_LEVEL = (
+    0.05  # p-value at which Algorithm 1 calls a partition contaminated; Golchin and Surdeanu 2024, appendix B
+)
+PUBLISHED_INSTANCES = 10  # instances of the published rule; Golchin and Surdeanu 2024, section 4
 LEAST_SECOND_PIECE_WORDS = 12  # words at least of a further text's second piece; by hand (benchmarks.guided)
 MOST_PHRASE_ROWS = 20_000  # rows at most in which phrases of the asked texts are searched for; by hand
 MOST_TEXTS_CUT = 400  # texts at most that are cut for the further instances; by hand
@@ -133,7 +135,7 @@ LUCKY_RUN_BITS = 3.0
 MOST_RECITED_CHANCE = 0.01  # chance of a run of words up to which it counts as recited; by hand
 LEAST_JUDGED_SHARE = 0.5  # share of completions that must be readable before Algorithm 2 says no; by hand
 PAIRED_TEXTS = 20  # texts that are also asked in the general and wrong-name arms; by hand (benchmarks.guided)
-SECOND_PIECE_TOKENS = 500  # tokens at most of an answer about a text; paper 000, section 4
+SECOND_PIECE_TOKENS = 500  # tokens at most of an answer about a text; Golchin and Surdeanu 2024, section 4
 LEAST_ROW_PIECE_TOKENS = 256  # tokens that an answer about a row may have at least; by hand
 MOST_OVERLAP_TOKENS = 512  # tokens of a text or pair that a model reads if it sets no limit; by hand (BERT's limit)
 # depth of the encoder's layer that BERTScore compares, as a share; by hand (near BERTScore's choice)
@@ -144,7 +146,7 @@ SHOWN_PHRASE_WORDS = 2  # words in a row of the prompt that do not count; by han
 FLUENT_WORD_CHANCE = 0.5
 # share of a text's places at which a lucky run may begin; benchmarks.guided (1,017 recorded completions)
 RUN_START_SHARE = 0.25
-PUBLISHED_COMPLETIONS = 5  # queries of the paper in tests 7 and 9; paper 004, section 3.1
+PUBLISHED_COMPLETIONS = 5  # queries of the paper in tests 7 and 9; Ronval et al. 2024, section 3.1
 MOST_FRUITLESS_ROWS = 50  # rows without fitting examples before the test is skipped; by hand
 ROW_PARTS = 3  # parts of a table's rows, one for each of tests 7 to 9; by hand
 LEAST_PART_FACTOR = 3  # times the asked rows that a part must have to be used alone; by hand
@@ -155,7 +157,7 @@ LEAST_NEAR_WORDS = 5  # words in a row from which on a text is nearly the datase
 MATCHED_ROWS = 60  # rows that matched membership asks, half of them altered; by hand
 CANDIDATES_PER_QUERY = 3  # candidates for each asked row; the least sure ones are asked; by hand
 MEMBERSHIP_ROWS = 40  # rows that membership asks, half of them perturbed; by hand
-PUBLISHED_MEMBERSHIP_ROWS = 100  # rows that the paper asks, half of them perturbed; paper 004, section 3.1
+PUBLISHED_MEMBERSHIP_ROWS = 100  # rows that the paper asks, half of them perturbed; Ronval et al. 2024, section 3.1
 CSV_PLACES = 25  # places of a table that a CSV row test asks; tabmemcheck 0.1.6
 CSV_EXAMPLES = 5  # whole rows that the CSV feature completion shows; by hand
 MOST_FIRST_CHARACTERS = 6  # characters at most of a row's beginning that are compared; by hand

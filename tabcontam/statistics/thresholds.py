@@ -1,7 +1,7 @@
 """Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 AUC_RESAMPLES = 2_000  # bootstrap resamples for the interval of a difference of AUCs; by hand
-OVERLAP_RESAMPLES = 10_000  # bootstrap resamples of Algorithm 1; paper 000 (Golchin and Surdeanu 2024), Algorithm 1
+OVERLAP_RESAMPLES = 10_000  # bootstrap resamples of Algorithm 1; Golchin and Surdeanu 2024, Algorithm 1
 SAME_SCORE_SUM = 1e-9  # largest difference of equal sums of scores, for each instance; by hand
 LEAST_CORRELATED_PAIRS = 4  # pairs that a correlation needs: orders of three show nothing; by hand
 CORRELATION_ORDERS = 50_000  # random orders of a correlation's permutation test; by hand
@@ -9,7 +9,7 @@ SMALLEST_GAP_TO_ONE = 1e-9  # gap of a coefficient to 1 below which it has no in
 DATE_EXCHANGES = 20_000  # ways to exchange dates: all up to this number, else so many draws; benchmarks.chronology
 DRAWN_P_CONFIDENCE = 0.999  # one-sided confidence of the limit of a p-value from drawn ways; benchmarks.chronology
 SAME_SUM = 1e-12  # largest difference of equal sums that were added in another order; by hand
-DATE_TEST_LEVEL = 0.01  # level of the t-test on one pair; paper 003 (Li and Flanigan 2024), section 4
+DATE_TEST_LEVEL = 0.01  # level of the t-test on one pair; Li and Flanigan 2024, section 4
 LEAST_TREND_DATASETS = 4  # datasets that a trend over years needs; by hand
 WHOLE_QUERY_STAKE = 0.7  # part of a stake that is bet on all cells of a query being right; benchmarks.decided
 LEAST_EVIDENT_RETURN = 2.0  # return of a query's stake that makes its row evidence for memory; benchmarks.decided

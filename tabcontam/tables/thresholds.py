@@ -40,20 +40,20 @@ LEAST_COVERED_SHARE = 0.9  # share of pairs of one key that share another, which
 MOST_ROWS_READ_WHOLE = 60_000  # rows of a table up to which all are stored; by hand
 SAMPLED_ROWS = 10_000  # rows that are drawn from a larger table; benchmarks.large_knowers
 SAMPLED_BLOCK = 20  # consecutive rows that are drawn together, to show the file's order; by hand
-# share of errors in naming a value that vanish if the other is known; by hand; documented in docs/method/level.md
+# share of errors in naming a value that vanish if the other is known; by hand; docs/method/level.md
 LEAST_DETERMINED_SHARE = 0.9
 LEAST_SHARE_OF_REPEATED_ROWS = 0.1  # share of rows that share a value, for a column to be judged by them; by hand
 LEAST_ROWS_OF_ENTITIES = 10  # rows that share a value, for a column to be judged by them; by hand
 LEAST_SHARE_OF_NAMES = 0.95  # share of values that differ, in a column that names things; by hand
-# characters of the median value, in a column of names; by hand; documented in docs/method/level.md
+# characters of the median value, in a column of names; by hand; docs/method/level.md
 MOST_NAME_CHARACTERS = 40
-# digits of each number, in a column of identifiers; by hand; documented in docs/method/level.md
+# digits of each number, in a column of identifiers; by hand; docs/method/level.md
 LEAST_IDENTIFIER_DIGITS = 5
 MOST_ROWS_PER_KEY = 3.0  # rows that share a value of a key, on average over shared values; by hand
 LEAST_KEY_AGREEMENT = 0.25  # agreement beyond chance of rows that share a key: 0 chance, 1 always; by hand
 MOST_ENTROPY_DIFFERENCE = 2.5  # bits between two columns' entropies, of which each determines the other; by hand
 LEAST_ROWS_OF_EQUIVALENTS = 20  # rows that share their value, before two columns count as equivalent; by hand
-# fresh rows with a class, to compare two accuracies; by hand; documented in docs/method/memorys-share.md
+# fresh rows with a class, to compare two accuracies; by hand; docs/method/memorys-share.md
 LEAST_FRESH_ROWS = 20
 ENCODING_SAMPLE_BYTES = 64 * 1024  # bytes by which an unknown encoding is detected; by hand
 SAMPLE_RECORDS = 1000  # records by which delimiter, quoting and header are detected; by hand
@@ -69,7 +69,7 @@ LEAST_SHARE_ON_STEPS = 0.97  # share of numbers that are multiples of the step; 
 LEAST_SHARE_OF_IDENTIFIERS = 0.98  # share of numbers that differ, in a column that numbers the rows; by hand
 MOST_SHARE_OF_REPEATS = 0.5  # share of rows that repeat a number, above which neighbours must occur; by hand
 MOST_CATEGORIES = 30  # distinct values of a column that counts as categorical; by hand
-# distinct values of a FILE's target that has a classification question; by hand; documented in docs/test-your-own-
+# distinct values of a FILE's target that has a classification question; by hand; docs/test-your-own-
 # table.md
 MOST_CLASSES = 10
 PLANTED_CELLS = 200  # cells that are planted by default; by hand

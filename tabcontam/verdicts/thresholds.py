@@ -2,7 +2,7 @@
 
 LEAST_COMMON_QUERIES = 0.5  # share of queries in common below which the test is unpaired; by hand
 SCORE_PRECISION = 1e-4  # largest difference of a recorded score from hits per query; by hand
-DATE_LEVEL = 0.01  # level of all significance tests on dated pairs; paper 003 (Li and Flanigan 2024), section 4
+DATE_LEVEL = 0.01  # level of all significance tests on dated pairs; Li and Flanigan 2024, section 4
 LEAST_READ_SHARE = 0.5  # share of queries, or of tests, with a readable answer for "not detected"; by hand
 LEAST_FIGURE_LLMS = 3  # models with both measures that a table's figure needs; by hand
 LEAST_EXPLAINED_P = 0.05  # p-value above which a reason states that the baseline explains the rest; by hand
