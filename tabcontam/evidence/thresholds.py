@@ -121,9 +121,8 @@ LEAST_OPEN_BITS = 0.5  # average bits of a cell from which on memory differs fro
 LEAST_SECOND_FEATURE_SHARE = 0.1  # share of the first feature's bits from which on a second one is asked; by hand
 FURTHER_FEATURES = 2  # features that the further queries of test 9 ask; by hand
 LEAST_REPEATED_SHARE = 0.5  # share of a text feature's cells with a recurring value, to draw it; by hand
-ALGORITHM_ONE_LEVEL = (
-    0.05  # p-value at which Algorithm 1 calls a partition contaminated; Golchin and Surdeanu 2024, appendix B
-)
+# p-value at which Algorithm 1 calls a partition contaminated; Golchin and Surdeanu 2024, appendix B
+ALGORITHM_ONE_LEVEL = 0.05
 PUBLISHED_INSTANCES = 10  # instances of the published rule; Golchin and Surdeanu 2024, section 4
 LEAST_SECOND_PIECE_WORDS = 12  # words at least of a further text's second piece; by hand (benchmarks.guided)
 MOST_PHRASE_ROWS = 20_000  # rows at most in which phrases of the asked texts are searched for; by hand

@@ -170,7 +170,7 @@ def _over_llms(found: Chronology, *, before: bool, ticks: int = 5) -> Chronology
 
 
 def _by_release(one: LlmChronology) -> ChronologyPlot:
-    """Return the figure of one LLM's lift over the majority class by year of release, with a line at the LLM's cut-off."""
+    """Return the figure of one LLM's lift over the majority class by year of release, with a line at its cut-off."""
     years = [year_of(pair.released) for pair in one.pairs]
     cutoff = year_of(one.cutoff)
     first, last = min(*years, cutoff) - 1, max(*years, cutoff) + 1

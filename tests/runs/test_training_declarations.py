@@ -117,7 +117,7 @@ def test_rows_that_documents_hold_stand_in_recalled_csv_with_their_place(past: P
 def test_a_trial_says_in_words_what_was_looked_up(past: Path) -> None:
     lines = [json.loads(line) for line in (past / "trials.jsonl").read_text("utf-8").splitlines()]
     found = next(line for line in lines if line["llm"] == DUMP and line["dataset"] == "iris")
-    assert found["prompt"] == "5.1, 3.5, 1.4, 0.2 beside one of 0, another"
+    assert found["prompt"] == "5.1, 3.5, 1.4, 0.2 next to one of 0, another"
 
 
 @pytest.mark.slow
