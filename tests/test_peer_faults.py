@@ -234,7 +234,7 @@ def test_the_tests_need_no_pandas() -> None:
         "from tabcontam.evidence.registry import all_tests\n"
         "from tests.test_peer_faults import narrow\n"
         "run = planned(narrow(), all_tests(), load_serializers()['is'], 0, 0.01)\n"
-        "print(judge(run, ask(run, 'oracle', 0), 0.01).cells['full_completion'].verdict)\n"
+        "print(judge(run, ask(run, 'oracle', 0), 0.01).results['full_completion'].verdict)\n"
     )
     root = Path(__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)

@@ -60,7 +60,7 @@ def lookups() -> list[Lookup]:
 def test_the_index_finds_what_reading_finds(corpus: Path, shard: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "STRETCH", 6000)
     for module in (text_blocks, index_search):
-        monkeypatch.setattr(module, "LONGEST", 600)
+        monkeypatch.setattr(module, "LONGEST_ROW_SPAN", 600)
         monkeypatch.setattr(module, "MARGIN", 800)
     monkeypatch.setattr("tabcontam.models.corpora.portions.read.__defaults__", (2000, None, 1 << 24))
     filled(corpus, Random(shard))
