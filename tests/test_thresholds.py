@@ -19,6 +19,11 @@ def is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
+def assigned(tree: ast.Module) -> list[str]:
+    """Return the names that a module of constants assigns."""
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
+
 def numbers(tree: ast.Module) -> Iterator[str]:
     """Yield the names of a module's numbers."""
     for node in tree.body:
@@ -53,7 +58,7 @@ def test_each_number_that_decides_a_verdict_has_a_meaning_and_a_source() -> None
     for path in files:
         text = path.read_text("utf-8")
         comments = {line["name"]: line["above"].replace("\n# ", " ") + line["behind"] for line in LINE.finditer(text)}
-        bare += [name for name in numbers(ast.parse(text)) if not re.search(r"\S; \S", comments.get(name, ""))]
+        bare += [name for name in assigned(ast.parse(text)) if not re.search(r"\S; \S", comments.get(name, ""))]
     assert not bare, "each needs a comment: its meaning; its source"
 
 

@@ -1,4 +1,7 @@
-"""The division of work while new tables are prepared: tests that no process has begun, owners of findings."""
+"""The division of work while new tables are prepared: tests that are left, and owners of findings.
+
+A finding is a stored fact about a table that takes seconds to compute.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,9 +15,10 @@ Key = tuple[int, str]  # the id() of a table and the id of a test
 
 
 class PreparationQueue:
-    """The tests of new tables that no process has begun yet. This run takes them from the front, helpers from the back.
+    """The tests of new tables that are not finished. This run takes them from the front, helpers from the back.
 
-    A process of this machine takes one test. Another machine takes a whole table that no process has begun. A table may
+    A helper is another process of this machine; it may also take the test that this run is writing, and makes its
+    findings from the last to the first. A process of this machine takes one test. Another machine takes a whole table that no process has begun. A table may
     be offered to a machine that is still busy. Until that machine claims it, other processes may begin it.
     """
 
@@ -30,7 +34,7 @@ class PreparationQueue:
         self._written: set[Key] = set()
 
     def __len__(self) -> int:
-        """Return how many tests no process has begun."""
+        """Return how many tests no helper has taken and this run has not finished."""
         return len(self._left)
 
     @property
@@ -98,9 +102,9 @@ class PreparationQueue:
 
 
 class FindingRegistry:
-    """The findings of the run and its helpers. Each finding is made once."""
+    """The findings of the run and its helpers. Each finding is made once, and has one owner, which makes it."""
 
-    backwards = False
+    backwards = False  # True in a helper: it makes findings from the last to the first
 
     def __init__(self, check: Callable[[], None] = lambda: None) -> None:
         self._check = check

@@ -20,6 +20,7 @@ from tabcontam.baseline.table_predictions import VERSION, chain_of, column_of
 from tabcontam.baseline.thresholds import (
     DRAW_FITTING_ROUNDS,
     DRAW_MARGIN,
+    DRAWN_CHANCE_POWERS,
     LEAST_DRAW_CHANCE,
     MOST_EQUAL_DRAWS,
     NEAREST_ROWS_LISTED,
@@ -27,8 +28,6 @@ from tabcontam.baseline.thresholds import (
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.table import Table
-
-POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)  # powers of the chances that are tried to make them surer
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
     """
     rows = np.arange(len(own))
     best, most = mixed, -np.inf
-    for power in POWERS:
+    for power in DRAWN_CHANCE_POWERS:
         shares = _dealt(np.maximum(mixed, LEAST_DRAW_CHANCE) ** power, counts)
         likelihood = float(np.log(np.maximum(shares[rows, own], LEAST_DRAW_CHANCE)).sum())
         if likelihood < most and not _given_away(best, own):

@@ -10,10 +10,7 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Column, Floats, cached_by_column, column
 from tabcontam.baseline.laws.calendar import DAY, calendar, dates_of
-from tabcontam.baseline.thresholds import LONGEST_PIECED_TEXT, MOST_UNSPLIT_VALUES
-
-FIRST = (1, 2, 3)
-LAST = (1, 2)
+from tabcontam.baseline.thresholds import FIRST_CHARACTERS, LAST_CHARACTERS, LONGEST_PIECED_TEXT, MOST_UNSPLIT_VALUES
 
 
 @cached_by_column
@@ -43,7 +40,7 @@ def _of_texts(one: Column) -> Iterator[Column]:
         return
     if sum(map(len, one.texts.values())) > LONGEST_PIECED_TEXT * len(one.texts) or dates_of(one) is not None:
         return
-    for name, sizes in (("first", FIRST), ("last", LAST)):
+    for name, sizes in (("first", FIRST_CHARACTERS), ("last", LAST_CHARACTERS)):
         for size in sizes:
             cut = slice(size) if name == "first" else slice(-size, None)
             pieces = {key: text[cut] for key, text in one.texts.items() if len(text) > size}

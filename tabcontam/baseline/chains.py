@@ -15,10 +15,8 @@ from tabcontam.baseline.laws import LawPredictions, derived, predict_by_laws, vi
 from tabcontam.baseline.mixture import Mixture, ValueChances, mixture_of
 from tabcontam.baseline.nearest_row import Counts, alike, apart, differing, twin
 from tabcontam.baseline.row_sample import RowSample, SampledTable, sample_of
-from tabcontam.baseline.thresholds import FOLDS, LAW_PARTS
+from tabcontam.baseline.thresholds import FOLDS, FULL_LAW_SEARCH, LAW_PARTS
 from tabcontam.tables.table import Cell
-
-SMALL = (300, 60)  # rows and shown columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +159,7 @@ def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[di
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]
     laws: list[dict[str, LawPredictions]] = []
-    count = LAW_PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
+    count = LAW_PARTS if len(sample.groups) <= FULL_LAW_SEARCH[0] and len(given) <= FULL_LAW_SEARCH[1] else 2
     parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # known rows, with group -1, are in no part
     found: dict[int, dict[str, LawPredictions]] = {}
     for _, places in sample.fits:

@@ -12,6 +12,8 @@ from tabcontam.baseline.thresholds import (
     GRAM_FOLDS,
     GRAM_HASHES,
     GRAM_PRIOR_ROWS,
+    GRAM_SIZES,
+    GRAM_STRENGTHS,
     LONGEST_GRAM_TEXT,
     MOST_CLASS_VALUES,
     MOST_GRAM_TEXTS,
@@ -19,9 +21,6 @@ from tabcontam.baseline.thresholds import (
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-SIZES = (2, 3, 4)  # characters of a gram
-STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)  # weights of a text, mostly below 1, since grams overlap
 
 
 def by_characters(fit: Fit) -> Floats | None:
@@ -48,7 +47,7 @@ def by_characters(fit: Fit) -> Floats | None:
         grams = _grams(one)
         train, predicted = grams[fit.train], grams[fit.predicted]
         own = _out_of_fold(train, labels, count)
-        strength = max(STRENGTHS, key=lambda power: _likelihood(train_scores + power * own, labels))
+        strength = max(GRAM_STRENGTHS, key=lambda power: _likelihood(train_scores + power * own, labels))
         if strength:
             train_scores, learned = train_scores + strength * own, True
             scores += strength * (predicted @ _evidence(train, labels, count))
@@ -99,7 +98,7 @@ def _grams(one: Column) -> "csr_matrix":
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
     rows = np.repeat(np.arange(len(texts)), lengths)
     places, buckets = [], []
-    for size in SIZES:
+    for size in GRAM_SIZES:
         last = len(letters) - size + 1
         if last <= 0:
             continue

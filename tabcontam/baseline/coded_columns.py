@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tabcontam.baseline.rounded_numbers import coarser_places
 from tabcontam.baseline.thresholds import (
+    CODE_LENGTHS,
     FEW_VALUES,
     LARGEST_NUMBER,
     LEAST_CODE_SHARE,
@@ -38,7 +39,6 @@ Fact = TypeVar("Fact")
 MISSING = ""  # the key of a missing cell
 DIGITS = re.compile(r"\d{1,15}")
 WORD = re.compile(r"[^\W_]+")
-CODE = (5, 32)  # least and most characters of codes with beginnings that become columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Column:
         """The number of characters of nearly all values, if they are codes of one length; otherwise 0."""
         sizes = Counter(len(text) if text.isalnum() else 0 for text in self.texts.values())
         size, count = sizes.most_common(1)[0] if sizes else (0, 0)
-        return size if CODE[0] <= size <= CODE[1] and count >= LEAST_CODE_SHARE * sizes.total() else 0
+        return size if CODE_LENGTHS[0] <= size <= CODE_LENGTHS[1] and count >= LEAST_CODE_SHARE * sizes.total() else 0
 
     def _beginnings(self) -> "list[Column]":
         """Return columns of the longest beginnings of codes that several rows share."""

@@ -7,11 +7,9 @@ import numpy as np
 
 from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints, count_codes
 from tabcontam.baseline.fit import CountedProbabilities, Fit, leave_for_new_values
-from tabcontam.baseline.thresholds import MOST_CLASS_VALUES, MOST_PAIRED_COLUMNS
+from tabcontam.baseline.thresholds import ESCAPE_WEIGHTS, MARGINAL_ROWS, MOST_CLASS_VALUES, MOST_PAIRED_COLUMNS
 
-SHRINKS = (0.5, 2.0, 8.0, 32.0)  # rows that the marginal frequencies count as
-SHRUNK = np.array(SHRINKS)[:, None]
-ESCAPES = (0.3, 0.1, 0.03, 1.0)
+SHRUNK = np.array(MARGINAL_ROWS)[:, None]
 
 
 def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
@@ -64,7 +62,7 @@ def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[
     """Return the mean of `left_out` for each of `SHRINKS`."""
     total = len(target)
     if total < 2:
-        return [0.0] * len(SHRINKS)
+        return [0.0] * len(MARGINAL_ROWS)
     width = int(target.max()) + 1
     kinds, both, _ = count_codes(given * width + target)
     givens, targets = np.divmod(kinds, width)
@@ -85,7 +83,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
     shape = (int(codes.max()) + 1, len(fit.keys))
     counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
     means = _by_shrink(codes[fit.train], fit.codes)
-    shrink = SHRINKS[means.index(max(means))]
+    shrink = MARGINAL_ROWS[means.index(max(means))]
     matrix: Floats = np.asarray(counts[codes[fit.predicted]].todense(), dtype=np.float64)
     dense = (matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink)
     return dense, leave_for_new_values(matrix, _escape(codes[fit.train], fit))
@@ -103,4 +101,4 @@ def _escape(given: Ints, fit: Fit) -> float:
         left = size * different
         return float(np.log((matching + left * prior) / (group + left)).sum())
 
-    return max(ESCAPES, key=likelihood)
+    return max(ESCAPE_WEIGHTS, key=likelihood)

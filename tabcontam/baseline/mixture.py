@@ -32,13 +32,13 @@ from tabcontam.baseline.straight_lines import lines
 from tabcontam.baseline.thresholds import (
     LEAST_FITTED_ROWS,
     LEAST_PROBABILITY,
+    MIXTURE_POWERS,
     MOST_INFORMATIVE_COLUMNS,
     MOST_LISTED_VALUES,
     ROUNDED_CHANCE_FACTOR,
 )
 from tabcontam.baseline.view import View
 
-POWERS = (1.0, 1.1, 1.2, 1.35)
 PLACES = 9  # decimals of a stored chance
 COUNTING: Sequence[tuple[str, Callable[[View], list[LawPredictions]]]] = (  # (kind, predictor by counting other rows)
     ("kin", same_rare_value),
@@ -255,7 +255,7 @@ def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], oth
         found = (_power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in pairs)
         return sum(float(np.log(np.maximum(chances, LEAST_PROBABILITY)).sum()) for chances in found)
 
-    best = max(POWERS, key=likelihood)
+    best = max(MIXTURE_POWERS, key=likelihood)
     return [_power(matrix, best) for matrix in mixed]
 
 

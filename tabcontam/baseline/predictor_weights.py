@@ -14,9 +14,7 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Bools, Column, Floats, Ints
 from tabcontam.baseline.fit import NOVEL, CountedProbabilities, Fit
 from tabcontam.baseline.laws import LawPredictions
-from tabcontam.baseline.thresholds import LEAST_CHECKED_ROWS, LEAST_PROBABILITY, MIXING_ROUNDS
-
-AROUND = (25, 100)  # least and most rows by which the likeliest value's probability is checked
+from tabcontam.baseline.thresholds import LEAST_CHECKED_ROWS, LEAST_PROBABILITY, MIXING_ROUNDS, SIMILAR_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +24,7 @@ class FitPredictions:
     fit: Fit
     dense: dict[str, Floats]  # by predictor: the probability of every value in every row
     added: dict[str, CountedProbabilities | LawPredictions]  # by predictor, if it predicts some rows only
-    regressed: Mapping[str, Floats]  # by regression: the number that it predicts in each row
+    regressed: Mapping[str, Floats]  # by regression: the number that it predicts in each row; mixture.py turns it into `dense`
 
 
 def own_places(fit: Fit) -> Ints:
@@ -131,14 +129,14 @@ class SortedHits:
         order = np.argsort(chances, kind="stable")
         return cls(chances[order], right[order])
 
-    def raised(self, chance: float, most: int = AROUND[1]) -> float:
+    def raised(self, chance: float, most: int = SIMILAR_VALUES[1]) -> float:
         """Return the chance, multiplied by the excess of hits among values of similar probability; it never falls.
 
         A quarter of all values is compared, at most `most` of them.
         """
         if len(self.chances) < LEAST_CHECKED_ROWS:
             return chance
-        around = min(most, max(min(AROUND[0], len(self.chances) // 3), len(self.chances) // 4))
+        around = min(most, max(min(SIMILAR_VALUES[0], len(self.chances) // 3), len(self.chances) // 4))
         middle = int(np.searchsorted(self.chances, chance))
         first = min(max(0, middle - around // 2), len(self.chances) - around)
         near = slice(first, first + around)

@@ -7,10 +7,13 @@ import numpy as np
 from tabcontam.baseline.coded_columns import Ints, count_codes
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.shared_cells import shared
-from tabcontam.baseline.thresholds import MOST_RARE_VALUE_COLUMNS, MOST_RARE_VALUE_ROWS, MOST_ROWS_PER_RARE_VALUE
+from tabcontam.baseline.thresholds import (
+    MOST_RARE_VALUE_COLUMNS,
+    MOST_RARE_VALUE_ROWS,
+    MOST_ROWS_PER_RARE_VALUE,
+    RARE_VALUE_WEIGHTS,
+)
 from tabcontam.baseline.view import View
-
-ESCAPES = (0.1, 0.3, 1.0, 3.0)  # weights of unseen values, for each distinct value of the matching rows
 
 
 def same_rare_value(view: View) -> list[LawPredictions]:
@@ -44,7 +47,7 @@ def _scored(view: View, every: Ints) -> tuple[float, float] | None:
         left = escape * np.maximum(1, values)
         return float(np.log2((matching + left * prior) / (group + left) / prior)[has_group].sum())
 
-    best = max(ESCAPES, key=gain)
+    best = max(RARE_VALUE_WEIGHTS, key=gain)
     return (gain(best) / len(codes), best) if gain(best) > 0 else None
 
 

@@ -35,12 +35,11 @@ from tabcontam.baseline.thresholds import (
     MOST_ROWS_OF_SMALL_TABLE,
     MOST_TERMS_OF_TWO_CELLS,
     RATE_DISTANCE,
+    RATE_GROUP_SIZES,
     ROW_PARTS,
 )
 from tabcontam.baseline.view import View
 from tabcontam.tables.large.table_excerpt import numbered
-
-SIZES = (1, 2, 4, 9)  # edges of classes of kinds, by number of rows
 
 
 def rates(view: View) -> list[LawPredictions]:
@@ -174,7 +173,9 @@ class _RateTarget:
         constants, own = self._apart(rate)
         probed, predicted = (self._made(rate, constants, own, rows) for rows in (self.probed, view.predicted))
         decimals = view.target.decimals
-        return numbers_near(probed, scaled(self.y[self.probed], decimals), predicted, decimals, SIZES, RATE_DISTANCE)
+        return numbers_near(
+            probed, scaled(self.y[self.probed], decimals), predicted, decimals, RATE_GROUP_SIZES, RATE_DISTANCE
+        )
 
     def kinds(self, view: View, rate: _Rate) -> LawPredictions:
         """Return the kinds with a constant that gives the row's number. Kinds with more rows are likelier."""

@@ -14,10 +14,10 @@ from tabcontam.baseline.thresholds import (
     MOST_INFORMATIVE_COLUMNS,
     MOST_LEVERAGE,
     MOST_SQUARED_FEATURES,
+    REGRESSION_SHRINKAGES,
 )
 
 BOOSTING = {"max_bins": 64, "max_leaf_nodes": 8, "l2_regularization": 1.0, "early_stopping": False, "random_state": 0}
-SHRUNK = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # shrinkage of weights, as shares of a feature's variance
 
 
 def boosted(fit: Fit) -> Floats | None:
@@ -92,7 +92,7 @@ def squared(fit: Fit) -> Floats | None:
     left, sizes, right = thin_svd(design[rows] - design[rows].mean(axis=0))
     along = left.T @ (numbers - numbers.mean())
     tried = []
-    for shrunk in SHRUNK:
+    for shrunk in REGRESSION_SHRINKAGES:
         factors = sizes**2 / (sizes**2 + shrunk * len(rows))
         hat = np.minimum(left**2 @ factors + 1 / len(rows), MOST_LEVERAGE)
         off = (numbers - numbers.mean() - left @ (factors * along)) / (1 - hat)

@@ -22,9 +22,11 @@ from tabcontam.baseline.thresholds import (
     LEAST_CODES,
     LEAST_COMBINATION_ROWS,
     LONGEST_CODE,
+    MOST_CELL_PIECES,
     MOST_COMBINATIONS,
     MOST_COMBINED_COLUMNS,
     MOST_LOOKUP_BITS,
+    MOST_PIECE_COMBINATIONS,
     MOST_ROWS_OF_SMALL_TABLE,
 )
 from tabcontam.baseline.view import View
@@ -33,7 +35,6 @@ from tabcontam.tables.large.table_excerpt import numbered
 Words = NDArray[np.uint64]
 
 MOST = {2: 80, 3: 120}  # number of combinations to score, by number of cells
-PIECES, WITH_PIECES = 10, 50  # number of pieces of cells, and of combinations with pieces to score
 SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
@@ -75,9 +76,11 @@ def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
     """Yield names and hashes of pieces of cells with another cell or piece; a hash is 0 if a part is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
-    pieces = _cells([more for one in view.shown for more in parts(one)], PIECES, len(view.learned) / 2, len(cells))
+    pieces = _cells(
+        [more for one in view.shown for more in parts(one)], MOST_CELL_PIECES, len(view.learned) / 2, len(cells)
+    )
     others = [(piece, cell) for piece in pieces for cell in cells if not piece.name.startswith(f"{cell.name} ")]
-    yield from _choices([*others, *combinations(pieces, 2)], least, WITH_PIECES)
+    yield from _choices([*others, *combinations(pieces, 2)], least, MOST_PIECE_COMBINATIONS)
 
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:

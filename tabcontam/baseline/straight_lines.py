@@ -19,11 +19,10 @@ from tabcontam.baseline.thresholds import (
     LEAST_LINE_SHARE,
     LINE_DISTANCE,
     LINE_ERROR,
+    LINE_GROUP_SIZES,
     ROW_PARTS,
 )
 from tabcontam.baseline.view import View
-
-SIZES = (4, 8, 16)  # edges of classes of kinds, by number of rows
 
 
 def numbers_near(
@@ -109,7 +108,9 @@ class _KindLines:
             return scaled(made, self.decimals), np.where(np.isfinite(made) & (counts >= LEAST_LINE_ROWS), counts, 0)
 
         true = scaled(self.y[self.probed], self.decimals)
-        return numbers_near(predict(self.probed), true, predict(view.predicted), self.decimals, SIZES, LINE_ERROR)
+        return numbers_near(
+            predict(self.probed), true, predict(view.predicted), self.decimals, LINE_GROUP_SIZES, LINE_ERROR
+        )
 
     def _fitted(self, rows: Ints) -> tuple[Floats, Floats, Ints]:
         """Return the intercept and slope of each kind's least-squares line, and the kind's number of rows."""

@@ -222,3 +222,39 @@ MOST_ROWS_OF_SMALL_TABLE = 2000  # training rows, or codes of a column, above wh
 MOST_PROBED_ROWS = 1000  # rows that test a rule; by hand
 THINNED_ROWS = 4000  # rows by which columns of a large table are compared; by hand
 THINNED_RUN = 40  # consecutive rows that are chosen together; by hand
+# powers of the chances that are tried to make draws surer; by hand
+DRAWN_CHANCE_POWERS = (1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0)
+FIRST_CHARACTERS = (1, 2, 3)  # sizes of a cell's beginning that is a part of its own; benchmarks.skill
+LAST_CHARACTERS = (1, 2)  # sizes of a cell's end that is a part of its own; benchmarks.skill
+GRAM_SIZES = (2, 3, 4)  # characters of a gram; by hand
+# weights of a text, mostly below 1, since grams overlap; by hand
+GRAM_STRENGTHS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+CODE_LENGTHS = (5, 32)  # least and most characters of a code whose beginnings become columns; by hand
+FULL_LAW_SEARCH = (300, 60)  # most rows and shown columns for which each part of the rows has laws of its own; by hand
+MARGINAL_ROWS = (0.5, 2.0, 8.0, 32.0)  # rows that the marginal frequencies may count as; by hand
+ESCAPE_WEIGHTS = (0.3, 0.1, 0.03, 1.0)  # weights that values without a row may have; by hand
+# moduli of check digits; benchmarks.skill
+CHECK_MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
+# whole divisors of formulas; benchmarks.skill
+FORMULA_DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
+# denominators of fractional constants; benchmarks.skill
+FRACTION_DENOMINATORS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)
+PAIRED_DIGITS = (4, 6, 8)  # digits of a number that consists of pairs; benchmarks.skill
+# divisors whose remainders are tried; benchmarks.skill
+REMAINDER_DIVISORS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 25, 28, 30, 31, 50, 52, 60, 97, 100)
+# widths of bands of numbers; benchmarks.skill
+BAND_WIDTHS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 25, 30, 50, 60, 100, 365, 1000, 3600, 10000, 100000)
+SHIFTED_BAND_WIDTHS = (10, 5, 4, 3)  # widths of bands that need not begin at a multiple; benchmarks.skill
+PREFIX_LENGTHS = (1, 2, 3, 4, 5, 6)  # characters of a piece's beginning in a program of texts; benchmarks.skill
+PIECE_PLACES = (0, 1, 2, 3, -1, -2)  # places of a piece in a text, from the front and from the end; benchmarks.skill
+MIXTURE_POWERS = (1.0, 1.1, 1.2, 1.35)  # powers of the mixture's chances that are tried to make it surer; by hand
+# least (or a third of all, if fewer) and most values of similar chance that check a chance; by hand
+SIMILAR_VALUES = (25, 100)
+# weights of unseen values, for each distinct value of the matching rows; by hand
+RARE_VALUE_WEIGHTS = (0.1, 0.3, 1.0, 3.0)
+RATE_GROUP_SIZES = (1, 2, 4, 9)  # rows of a group at which classes of groups begin; by hand
+# shrinkage of weights, as shares of a feature's variance; by hand
+REGRESSION_SHRINKAGES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+MOST_CELL_PIECES = 10  # pieces of cells that are scored, at most; by hand
+MOST_PIECE_COMBINATIONS = 50  # combinations with pieces that are scored, at most; by hand
+LINE_GROUP_SIZES = (4, 8, 16)  # rows of a group at which classes of groups begin; by hand

@@ -15,12 +15,12 @@ from functools import partial
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, exactly, plain
 from tabcontam.evidence.questions import Message, Prompt, Reply, ReplyState, as_read
+from tabcontam.evidence.thresholds import LEAST_JUDGED_CELLS, LEAST_JUDGED_WORDS
 
 MOST_TOKENS = 16  # tokens of the judge's answer, which is a word or two
 AT_LEAST = 200  # characters of a completion that a judge sees, in addition to twice the length of the true piece
 CUT = " [...]"  # after the shown part of a longer completion
 ARM = "guided"  # the instruction whose completions are judged
-FEWEST_WORDS, FEWEST_CELLS = 8, 4  # smallest piece in which one change is small
 LABELS = {"exact match": Likeness.EXACT, "near-exact match": Likeness.NEAR, "no match": Likeness.NONE}
 AROUND = " \t\n\"'`*."  # characters that may surround the label in an answer
 
@@ -150,7 +150,7 @@ def _made(one: CompletionPair, text: str, word: Likeness) -> KnownPair:
 def _near_text(text: str, number: int) -> str | None:
     """Return the text with its middle word left out, or with two words exchanged; None if the text is too short."""
     words = text.split()
-    if len(words) < FEWEST_WORDS:
+    if len(words) < LEAST_JUDGED_WORDS:
         return None
     place = len(words) // 2
     if number % 2:
@@ -160,7 +160,7 @@ def _near_text(text: str, number: int) -> str | None:
 
 def _near_row(one: CompletionPair, others: Sequence[CompletionPair]) -> str | None:
     """Return the row's hidden part with one value replaced by another row's, or None if the row has few cells."""
-    if len(one.cells) < FEWEST_CELLS:
+    if len(one.cells) < LEAST_JUDGED_CELLS:
         return None
     for place in range(len(one.cells) - 1, -1, -1):
         value = one.cells[place]

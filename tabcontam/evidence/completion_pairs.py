@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from tabcontam.evidence.thresholds import ENOUGH_EXACT, ENOUGH_NEAR
+
 DOUBLE, SINGLE = "\u201c\u201d\u201e\u00ab\u00bb", "\u2018\u2019\u201a`"  # typographic quotation marks
 HYPHENS = "\u2010\u2011\u2012\u2013\u2014"
 AS_TYPED = str.maketrans(dict.fromkeys(DOUBLE, '"') | dict.fromkeys(SINGLE, "'") | dict.fromkeys(HYPHENS, "-"))
 ENDS = " \t\n.\u2026,;:!?\"'"  # marks that a person ignores at the beginning and the end of a text
-ENOUGH_EXACT, ENOUGH_NEAR = 1, 2  # Algorithm 2: the least number of exact, and of near-exact matches
 
 
 class Likeness(StrEnum):

@@ -21,11 +21,12 @@ from tabcontam.passages.thresholds import (
     EXCHANGE_DRAWS,
     FAMILIARITY_LEVEL,
     LEAST_COPIED_RUN,
+    LEAST_PASSAGE_WORDS,
     LEAST_PASSAGES_OF_A_SIDE,
+    MOST_PASSAGE_WORDS,
     TOKENS_PER_CONTINUED_WORD,
 )
 
-MOST_WORDS, FEWEST_WORDS = 200, 60  # of a compared passage
 BITS, LONGEST, COPIED = MEASURES = ("bits_a_character", "longest_common_ngram", "copy_rate")
 RECITE = "Go on with this text word for word, as it was published. Write the continuation alone."
 
@@ -93,13 +94,14 @@ def pieces_of(old: Sequence[tuple[str, str]], fresh: Sequence[tuple[str, str]]) 
     Passages of fewer than 60 words are left out. Raises `ValueError` if fewer than ten old or fresh passages are left.
     """
     long = [(name, text.split(), is_old) for own, is_old in ((old, True), (fresh, False)) for name, text in own]
-    long = [one for one in long if len(one[1]) >= FEWEST_WORDS]
+    long = [one for one in long if len(one[1]) >= LEAST_PASSAGE_WORDS]
     for is_old, what in ((True, "old"), (False, "fresh")):
         if (count := sum(one[2] is is_old for one in long)) < LEAST_PASSAGES_OF_A_SIDE:
             raise ValueError(
-                f"only {count} {what} passages have {FEWEST_WORDS} words or more; {LEAST_PASSAGES_OF_A_SIDE} are needed"
+                f"only {count} {what} passages have {LEAST_PASSAGE_WORDS} words or more; "
+                f"{LEAST_PASSAGES_OF_A_SIDE} are needed"
             )
-    length = min(MOST_WORDS, *(len(text) for _, text, _ in long))
+    length = min(MOST_PASSAGE_WORDS, *(len(text) for _, text, _ in long))
     half = length // 2
     cut = [(name, is_old, " ".join(text[:half]), " ".join(text[half:length])) for name, text, is_old in long]
     return [PassageStart(f"{'old' if is_old else 'fresh'}-{name}", is_old, *parts) for name, is_old, *parts in cut]

@@ -12,3 +12,5 @@ LEAST_ANSWER_WORDS = 3  # words of an answer; shorter ones may occur anywhere in
 MOST_TOPIC_WORDS = 12  # words of the topic that a question names, at most; by hand
 TERM_SENTENCES = 3  # sentences with a term that the writing model is shown, at most; by hand
 COPIED_RUN = 8  # consecutive words that no two texts share by coincidence; by hand
+MOST_PASSAGE_WORDS = 200  # words of a compared passage, at most; by hand
+LEAST_PASSAGE_WORDS = 60  # words of a compared passage, at least; by hand

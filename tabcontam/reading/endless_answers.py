@@ -7,10 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tabcontam.reading.named_values import any_name
-from tabcontam.reading.thresholds import LEAST_REPEATS, LONGEST_REPEATED_PIECE, MOST_ROWS_IN_A_LINE
+from tabcontam.reading.thresholds import (
+    LEAST_REPEATED_CHARACTERS,
+    LEAST_REPEATED_LINES_CHARACTERS,
+    LEAST_REPEATS,
+    LONGEST_REPEATED_PIECE,
+    MOST_ROWS_IN_A_LINE,
+)
 from tabcontam.reading.wrapping import without_thought
-
-LEAST, LEAST_LINES = 60, 100  # characters of all repetitions together, in one line and in several
 
 
 def goes_on(text: str, asked: Sequence[str], shown: str = "") -> bool:
@@ -42,7 +46,9 @@ def _repeats(text: str, shown: str) -> bool:
     """Return whether the text ends with three or more repetitions of one piece."""
     for size in range(1, min(LONGEST_REPEATED_PIECE, len(text) // LEAST_REPEATS) + 1):
         piece = text[-size:]
-        length = max(LEAST_REPEATS * size, LEAST_LINES if "\n" in piece else LEAST)
+        length = max(
+            LEAST_REPEATS * size, LEAST_REPEATED_LINES_CHARACTERS if "\n" in piece else LEAST_REPEATED_CHARACTERS
+        )
         end = text[-length:]
         # A line of dashes, or blanks that fill a column, is not a value.
         if len(end) == length and end[size:] == end[:-size] and any(map(str.isalnum, piece)):

@@ -22,3 +22,5 @@ MOST_WORDS_AFTER_NAME = 4  # words between a column's name and its value, in any
 LEAST_WORDS_OF_ROW = 5
 LEAST_VALUES_OF_FORM = 3  # known values that show the form of a column's values; benchmarks.answers
 LEAST_VALUES_OF_RANGE = 30  # known values that show the range of nearly all values; benchmarks.answers
+LEAST_REPEATED_CHARACTERS = 60  # characters of all repetitions in one line together; by hand
+LEAST_REPEATED_LINES_CHARACTERS = 100  # characters of all repetitions over several lines together; by hand

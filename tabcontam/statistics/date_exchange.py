@@ -58,9 +58,9 @@ class Trend:
 
 
 def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
-    """Return the half-width of a 99% interval of the accuracy, and the one-sided p-value of an accuracy above
+    """Return the width of a one-sided 99% interval of the accuracy, and the one-sided p-value of an accuracy above
     `majority`. The test is Student's t of zeros and ones. `majority` is the share of the majority class, from 0 to 1.
-    If all answers are right, or all wrong, the half-width is 0 and the p-value is from the exact binomial test.
+    If all answers are right, or all wrong, the width is 0 and the p-value is from the exact binomial test.
     """
     from scipy.stats import t
 
@@ -75,7 +75,7 @@ def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
 
 
 def exceeds(hits: int, answered: int, majority: float) -> float:
-    """Return the exact binomial p-value that an accuracy is not above `majority`, the share of the majority class."""
+    """Return the exact binomial p-value of an accuracy above `majority`, the share of the majority class."""
     from scipy.stats import binom
 
     return float(binom.sf(hits - 1, answered, majority)) if answered else 1.0

@@ -19,9 +19,14 @@ from math import log2, prod
 from statistics import fmean
 from typing import NamedTuple
 
-from tabcontam.statistics.thresholds import LARGEST_WEALTH, LEAST_EVIDENT_RETURN, LEAST_EVIDENT_ROWS, WHOLE_QUERY_STAKE
+from tabcontam.statistics.thresholds import (
+    BET_SHARES,
+    LARGEST_WEALTH,
+    LEAST_EVIDENT_RETURN,
+    LEAST_EVIDENT_ROWS,
+    WHOLE_QUERY_STAKE,
+)
 
-MEMORY = (0.03, 0.07, 0.16, 0.38, 0.9)  # the shares m of remembered rows, each with its own bet
 ALL = ""  # key of the bets on all columns
 
 
@@ -43,8 +48,8 @@ class Wealth(NamedTuple):
     answers. `rows` counts the queries that are evidence for memory. Each query is about a different row.
     """
 
-    memory: tuple[float, ...] = (0.0,) * len(MEMORY)
-    honest: tuple[float, ...] = (0.0,) * len(MEMORY)
+    memory: tuple[float, ...] = (0.0,) * len(BET_SHARES)
+    honest: tuple[float, ...] = (0.0,) * len(BET_SHARES)
     rows: int = 0
 
     @property
@@ -82,7 +87,7 @@ def _returned(worths: Sequence[float]) -> float:
 
 
 def _bits(returned: float) -> tuple[float, ...]:
-    return tuple(log2(1 - share + share * returned) for share in MEMORY)
+    return tuple(log2(1 - share + share * returned) for share in BET_SHARES)
 
 
 def join_bets(parts: Iterable[Bets]) -> dict[str, Wealth]:

@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import WEIGHTS
 from tabcontam.statistics.auc import Floats
-from tabcontam.statistics.eprocess import ALL, MEMORY, Bets
+from tabcontam.statistics.eprocess import ALL, Bets
 from tabcontam.statistics.exact_statistics import poisson_binomial, poisson_binomial_tail
-from tabcontam.statistics.thresholds import BIT_UNITS, LEAST_EVIDENT_ROWS, POWER_RUNS, SMALLEST_DIVISOR, TARGET_POWER
+from tabcontam.statistics.thresholds import (
+    BET_SHARES,
+    BIT_UNITS,
+    LEAST_EVIDENT_ROWS,
+    POWER_RUNS,
+    SMALLEST_DIVISOR,
+    TARGET_POWER,
+)
 
 TILTS = np.log(2) / BIT_UNITS * 2.0 ** np.arange(-5, 4.01, 0.25)  # log(2) / BIT_UNITS: right as likely as wrong
 
@@ -211,7 +218,7 @@ class BetPower:
     def __init__(self, share: float, bits: float, runs: int = POWER_RUNS, seed: int = 0) -> None:
         self._share, self._bits = share, bits
         self._rng = np.random.default_rng(seed)
-        none = np.zeros((runs, len(MEMORY)))  # log-wealth as in `Wealth`, one line for each run
+        none = np.zeros((runs, len(BET_SHARES)))  # log-wealth as in `Wealth`, one line for each run
         self._wealth: dict[str, tuple[Floats, ...]] = {ALL: (none, none, np.zeros(runs))}
         self._detected = np.zeros(runs, dtype=np.bool_)
 
@@ -241,7 +248,7 @@ class BetPower:
     @staticmethod
     def _standing(memory: Floats, honest: Floats, rows: Floats) -> Floats:
         """Return log2 of E in every run, as `Wealth.bits` computes it."""
-        mixed = [np.logaddexp2.reduce(own, axis=1) - np.log2(len(MEMORY)) for own in (memory, honest)]
+        mixed = [np.logaddexp2.reduce(own, axis=1) - np.log2(len(BET_SHARES)) for own in (memory, honest)]
         won = mixed[0] - np.maximum(0.0, mixed[1])
         return np.asarray(np.where(rows >= LEAST_EVIDENT_ROWS, won, np.minimum(0.0, won)))
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tabcontam.statistics.paired_gains import gained
+from tabcontam.statistics.thresholds import REFERENCE_DRAWS
 
 Right = npt.NDArray[np.float64]
-DRAWS, PART = 2_000, 500
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
     pairs = gained([float(each) for each in (own - twin) - bent @ (rows - twins)])
     drawn = np.sort(np.concatenate(list(_drawn(own, twin, rows, twins))))
     low, high = 2 * pairs.mean - np.quantile(drawn, (0.975, 0.025))
-    p_value = (1 + int((2 * pairs.mean - drawn <= 0).sum())) / (DRAWS + 1)
+    p_value = (1 + int((2 * pairs.mean - drawn <= 0).sum())) / (REFERENCE_DRAWS + 1)
     without = [
         float((own - twin).mean() - _bend(x, np.delete(accuracies, one), np.delete((rows - twins).mean(axis=1), one)))
         for one in range(len(accuracies))
@@ -78,13 +78,13 @@ def _weights(x: Right | float, accuracies: Right, counted: Right) -> Right:
     return np.asarray(np.divide(counted * lever * at, total, out=np.zeros(lever.shape), where=total > 0))
 
 
-def _drawn(own: Right, twin: Right, rows: Right, twins: Right) -> Iterator[Right]:
-    """Yield the excess for redrawn pairs and references, `PART` draws at a time."""
+def _drawn(own: Right, twin: Right, rows: Right, twins: Right, *, part: int = 500) -> Iterator[Right]:
+    """Yield the excess for redrawn pairs and references, `part` draws at a time."""
     rng = np.random.default_rng(0)
     number, references = len(own), len(rows)
-    for _ in range(DRAWS // PART):
-        of_pairs = rng.multinomial(number, np.full(number, 1 / number), PART) / number
-        counted = rng.multinomial(references - 1, np.full(references, 1 / references), PART).astype(np.float64)
+    for _ in range(REFERENCE_DRAWS // part):
+        of_pairs = rng.multinomial(number, np.full(number, 1 / number), part) / number
+        counted = rng.multinomial(references - 1, np.full(references, 1 / references), part).astype(np.float64)
         lost, x = of_pairs @ (rows - twins).T, of_pairs @ twin
         weights = _weights(x, of_pairs @ twins.T, counted)
         yield of_pairs @ (own - twin) - (weights * lost).sum(axis=1)

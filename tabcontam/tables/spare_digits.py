@@ -27,9 +27,9 @@ from tabcontam.tables.thresholds import (
     MOST_EXACT_DIGITS,
     MOST_SHARE_OF_REPEATS,
     MOST_STEPS_OF_AMOUNT,
+    SPIKE_ROWS,
 )
 
-SPIKE = (10, 5)  # least rows of one number, also times those of each number around, that make it a code
 NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?")
 NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "zipcode", "postcode", "phone", "ssn"})
 
@@ -113,7 +113,7 @@ class SpareDigits:
         found = set()
         for units, times in self._counts.items():
             around = [units + self.step * by for by in range(-MOST_DEFAULT_STEPS, MOST_DEFAULT_STEPS + 1) if by]
-            if times >= max(SPIKE[0], SPIKE[1] * sum(self._counts[other] for other in around) / len(around)):
+            if times >= max(SPIKE_ROWS[0], SPIKE_ROWS[1] * sum(self._counts[other] for other in around) / len(around)):
                 found.add(units)
         return frozenset(found)
 

@@ -86,3 +86,9 @@ MOST_SWAPS = 100  # swaps that are tried to make a twin's row unlike a real one;
 MOST_ROWS_OF_RARE_VALUE = 4  # rows with one value of a feature that may reveal their class; by hand
 NEAR_NUMBERS = 10  # consecutive rare numbers that are shuffled among each other; by hand
 MOST_ROWS_FOR_DECOYS = 2000  # rows of a table from which the rows of decoys are made; by hand
+# rows of one number, and its rows for each row of the numbers around it, that make it a code; by hand
+SPIKE_ROWS = (10, 5)
+# bytes at the beginning and at the end of a cell that may be a key; benchmarks.large_knowers
+KEY_END_BYTES = (2, 3, 4, 5, 6)
+MOST_SEARCHED_ORDERS = 4  # columns that are tried as the order of a shuffled file; benchmarks.large_knowers
+MOST_SEARCHED_GROUPS = 8  # columns that are tried as groups of a shuffled file; benchmarks.large_knowers

@@ -18,10 +18,16 @@ from tabcontam.tables.table import Cell
 from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves, written
-from tabcontam.twins.thresholds import ADDED_DIGIT_DEVIATION, LAST_DIGITS_NOISE, LAST_DIGITS_VALUES
+from tabcontam.twins.thresholds import (
+    ADDED_DIGIT_DEVIATION,
+    BORDT_BLUR,
+    BORDT_DIGITS,
+    BORDT_FACTOR,
+    LAST_DIGITS_NOISE,
+    LAST_DIGITS_VALUES,
+)
 from tabcontam.twins.twin_sample import TwinSample
 
-FACTOR, BLUR, DIGITS = -3.33, 0.05, 2  # for standardised numbers, as published
 JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 Columns = list[list[Cell]]
 
@@ -271,5 +277,5 @@ def _standardised(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Gene
     if np.isnan(numbers).all():
         return [None] * len(cells)
     spread = float(np.nanstd(numbers)) or 1.0
-    scaled = FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BLUR, len(cells))
-    return [None if np.isnan(number) else f"{number:.{DIGITS}f}" for number in scaled.tolist()]
+    scaled = BORDT_FACTOR * (numbers - np.nanmean(numbers)) / spread + rng.normal(0, BORDT_BLUR, len(cells))
+    return [None if np.isnan(number) else f"{number:.{BORDT_DIGITS}f}" for number in scaled.tolist()]

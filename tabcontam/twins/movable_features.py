@@ -73,7 +73,7 @@ class MovableFeatures:
         moves = self.moves
         if moves.named(place):
             return False
-        by_value, own = self._besides(self._values[place]), self._besides(self._groups[place])
+        by_value, own = self._information(self._values[place]), self._information(self._groups[place])
         if by_value.is_found(2) or own.is_found(2):
             return False
         is_whole = moves.numeric(place) and self._is_whole(place)
@@ -87,8 +87,8 @@ class MovableFeatures:
 
     def _together(self, place: int, other: int) -> ValueInformation:
         """Return the information in pairs of values of two features, minus that in the values of `other` alone."""
-        both = self._besides(RANK_BINS * self._groups[place] + self._coarse[other])
-        alone = self._besides(self._coarse[other])
+        both = self._information(RANK_BINS * self._groups[place] + self._coarse[other])
+        alone = self._information(self._coarse[other])
         return ValueInformation(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
 
     @cached_property
@@ -98,8 +98,11 @@ class MovableFeatures:
         chances = self.baseline.chances(found.rows, range(len(found.rows)))
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
 
-    def _besides(self, groups: Ints) -> ValueInformation:
-        """Return how similar residuals are within groups: a mean over pairs of rows of half the sum over classes."""
+    def _information(self, groups: Ints) -> ValueInformation:
+        """Return how similar residuals are within groups: the mean product of the residuals of two rows of a group.
+
+        The products are summed over classes and halved: with two classes each residual counts twice.
+        """
         residuals = self._residuals
         sizes = np.bincount(groups).astype(np.float64)
         pairs = float((sizes * (sizes - 1)).sum())

@@ -22,13 +22,13 @@ from tabcontam.twins.thresholds import (
     LEAST_CATEGORY_ROWS,
     NAME_DRAWS,
     NEAREST_ROWS,
+    PULL_SHARES,
     RANK_REACH,
     TEXT_WORDS,
     TIED_CORRELATION,
 )
 from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
-PULLED = (0.2, 0.6)  # shares of the distance to a near row, by which related numbers move
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
@@ -154,7 +154,7 @@ class Moves:
             return [(cell,) for cell in self._shifted(group[0], rows, rng, far)]
         lent = self.lent(rows, rng)
         if all(map(self._continuous, group)):
-            share = rng.uniform(*PULLED, len(rows)) * far
+            share = rng.uniform(*PULL_SHARES, len(rows)) * far
             pulled = [self._pulled(place, rows, lent, share) for place in group]
             return list(zip(*pulled, strict=True))
         known = np.asarray(self.known[:, list(group)].all(axis=1))

@@ -11,9 +11,8 @@ from tabcontam.tables.table import Cell
 from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import decimals
+from tabcontam.twins.thresholds import UNIT_FACTORS
 from tabcontam.twins.twin_sample import TwinSample
-
-FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)  # factors between units in use
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class RecodedTwin(Twin):
 
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    factor = float(rng.choice(FACTORS))
+    factor = float(rng.choice(UNIT_FACTORS))
     digits = decimals(cells, sample.table.missing) + 4  # different numbers stay different
     known = {str(cell) for cell in cells if not sample.table.is_missing(cell)}
     powers = any("e" in cell.lower() for cell in known)

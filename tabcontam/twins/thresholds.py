@@ -40,3 +40,9 @@ TWINNED_ROWS = 1000  # rows of a table that get a twin, at most; by hand
 LEAST_TWIN_ROWS = 40  # rows that a table needs for a twin; by hand
 MOST_TWIN_FEATURES = 300  # features of a table that gets a twin, at most; by hand
 TWIN_FOLDS = 5  # folds of the rows: learners of the others predict for each; by hand
+BORDT_FACTOR = -3.33  # factor of a standardised number; Bordt et al. 2024, version 2
+BORDT_BLUR = 0.05  # standard deviation of the noise on a standardised number; Bordt et al. 2024, version 2
+BORDT_DIGITS = 2  # decimals of a standardised number; Bordt et al. 2024, version 2
+PULL_SHARES = (0.2, 0.6)  # shares of the distance to a near row, by which related numbers move; by hand
+# factors between units in use; by definition: international units
+UNIT_FACTORS = (0.3048, 0.4536, 1.609, 2.205, 2.54, 3.281, 4.546)

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from tabcontam.statistics.eprocess import ALL, MEMORY, Stake, Wealth, join_bets, place_bets, standing
+from tabcontam.statistics.eprocess import ALL, Stake, Wealth, join_bets, place_bets, standing
 from tabcontam.statistics.power import BetPower
-from tabcontam.statistics.thresholds import LEAST_EVIDENT_ROWS
+from tabcontam.statistics.thresholds import BET_SHARES, LEAST_EVIDENT_ROWS
 
 
 def row(*worths: float, columns: str = "abcdefgh", honest: float = 1.0) -> dict[str, Wealth]:
@@ -17,7 +17,7 @@ def row(*worths: float, columns: str = "abcdefgh", honest: float = 1.0) -> dict[
 def test_who_guesses_wins_nothing_on_average() -> None:
     # a cell of chance 1/4 and one of chance 1/10, right or wrong: four cases with their probabilities
     cases = [(1 / 40, 4, 10), (9 / 40, 4, 0), (3 / 40, 0, 10), (27 / 40, 0, 0)]
-    for place in range(len(MEMORY)):
+    for place in range(len(BET_SHARES)):
         assert sum(chance * 2 ** row(*worths)[ALL].memory[place] for chance, *worths in cases) == pytest.approx(1)
 
 

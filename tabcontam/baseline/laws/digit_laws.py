@@ -8,6 +8,7 @@ from tabcontam.baseline.coded_columns import MISSING, Column, Floats, Ints, numb
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.thresholds import (
+    CHECK_MODULI,
     DIGIT_TRIAL_ROWS,
     FEW_VALUES,
     LEAST_DIGIT_LIFT,
@@ -15,8 +16,6 @@ from tabcontam.baseline.thresholds import (
     MOST_DIGIT_COLUMNS,
     MOST_LAW_DIGITS,
 )
-
-MODULI = (7, 9, 10, 11, 13, 23, 26, 36, 37, 43, 60, 89, 97, 100, 103, 360, 1000)
 
 
 def digits(fit: Fit) -> list[LawPredictions]:
@@ -60,7 +59,7 @@ def _laws(one: Column) -> Iterator[Floats]:
     places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)
     numbers = np.array([int(text or "0") for text in written], dtype=np.int64)
     for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last: ISO 7064, account numbers
-        by = np.array(MODULI)
+        by = np.array(CHECK_MODULI)
         left = total[:, None] % by
         made = np.column_stack([total, sizes, left, left + 1, (by - left) % by, by - left, by + 1 - left])
         yield np.where(none[:, None], np.nan, made)

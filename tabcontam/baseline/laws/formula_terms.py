@@ -8,10 +8,9 @@ from math import e, log, pi, sqrt
 import numpy as np
 
 from tabcontam.baseline.coded_columns import Bools, Floats, Ints
+from tabcontam.baseline.thresholds import FORMULA_DIVISORS, FRACTION_DENOMINATORS
 
 Operation = Callable[..., Floats]
-DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
-PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # denominators of fractional constants
 _TURNS = (pi, 2 * pi, 4 * pi, pi / 2, pi / 4, pi / 3, 4 * pi / 3, pi / 6, pi / 12, 180 / pi, pi / 180, 1 / pi, 4 / pi)
 _UNITS = (0.45359237, 1 / 0.45359237, 1.609344, 1 / 1.609344, 1 / 2.54, 0.3048, 1 / 0.3048, 3.785411784, 9.80665)
 KNOWN = (*_TURNS, *_UNITS, e, log(2), 1 / log(2), log(10), 1 / log(10), sqrt(2), sqrt(3), sqrt(3) / 2, sqrt(3) / 4)
@@ -38,7 +37,7 @@ ONE: dict[str, Operation] = {
 }
 DIVIDED: dict[str, Operation] = {
     f"a//{by}{'-1' if less else ''}": (lambda a, by=by, less=less: np.floor((a - less) / by))
-    for by in DIVISORS
+    for by in FORMULA_DIVISORS
     for less in (0, 1)
 }
 TWO: dict[str, Operation] = {  # the order of the columns does not matter
@@ -225,6 +224,6 @@ def _plain(number: float) -> Iterator[float]:
     yield from (0.0, 1.0, -1.0)
     yield from (float(f"{number:.{digits}e}") for digits in range(4))
     yield from KNOWN if number > 0 else (-one for one in KNOWN)
-    if np.isfinite(number * max(PARTS)):
-        yield from (round(number * parts) / parts for parts in PARTS)
+    if np.isfinite(number * max(FRACTION_DENOMINATORS)):
+        yield from (round(number * parts) / parts for parts in FRACTION_DENOMINATORS)
     yield from (float(f"{number:.{digits}e}") for digits in range(4, 9))

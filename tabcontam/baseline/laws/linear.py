@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tabcontam.baseline.coded_columns import Bools, Floats
-from tabcontam.baseline.laws.formula_terms import PARTS
 from tabcontam.baseline.solving import inverse_of, weights_of
 from tabcontam.baseline.thresholds import (
     DEVIATION_PASSES,
+    FRACTION_DENOMINATORS,
     LEAST_MEAN_COLUMNS,
     LEAST_SUM_SHARE,
     MEAN_WEIGHT_TOLERANCE,
@@ -175,7 +175,7 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
         if abs(rounded - value) <= width:
             return rounded, 0 if abs(rounded) == 1 else digits + 1
         if digits == 3:
-            for parts in PARTS:
+            for parts in FRACTION_DENOMINATORS:
                 if abs(round(value * parts) / parts - value) <= width:
                     return round(value * parts) / parts, 2
     return value, 12

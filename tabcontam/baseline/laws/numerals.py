@@ -10,9 +10,9 @@ from tabcontam.baseline.thresholds import (
     LONGEST_NUMBER_WORDS,
     LONGEST_NUMERAL,
     NUMERAL_SAMPLE_CELLS,
+    PAIRED_DIGITS,
 )
 
-PAIRED = (4, 6, 8)  # digits of a number that consists of pairs
 LARGEST_ROMAN = 4000
 HEXADECIMAL = re.compile(r"(?:#|0x)?([0-9a-f]{2,12})")
 BINARY = re.compile(r"(?:0b)?([01]{2,48})")
@@ -108,7 +108,7 @@ def _of_base(one: Column, digits: Mapping[str, str], base: int) -> Iterator[Colu
     """Yield the numbers and, for hexadecimal numbers of one length, such as colours, each pair of digits."""
     yield _column(one, "number", {key: int(text, base) for key, text in digits.items()})
     sizes = {len(text) for text in digits.values()}
-    if base == 16 and len(sizes) == 1 and (size := sizes.pop()) in PAIRED:
+    if base == 16 and len(sizes) == 1 and (size := sizes.pop()) in PAIRED_DIGITS:
         for place in range(0, size, 2):
             pairs = {key: int(text[place : place + 2], 16) for key, text in digits.items()}
             yield _column(one, f"pair {place // 2 + 1}", pairs)

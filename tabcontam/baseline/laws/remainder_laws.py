@@ -9,17 +9,16 @@ from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.frequencies import left_out
 from tabcontam.baseline.laws.base import LawPredictions
 from tabcontam.baseline.thresholds import (
+    BAND_WIDTHS,
     LARGEST_CLASSED_NUMBER,
     LEAST_PURITY,
     LEAST_REMAINDER_GAIN,
     MOST_REMAINDER_LAWS,
     MOST_WHOLE_COLUMNS,
+    REMAINDER_DIVISORS,
     REMAINDER_ROWS,
+    SHIFTED_BAND_WIDTHS,
 )
-
-REMAINDERS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 25, 28, 30, 31, 50, 52, 60, 97, 100)
-BANDS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 24, 25, 30, 50, 60, 100, 365, 1000, 3600, 10000, 100000)
-SHIFTED = (10, 5, 4, 3)  # sizes of bands that need not begin at a multiple
 
 
 def periods(fit: Fit) -> list[LawPredictions]:
@@ -61,9 +60,11 @@ def _classes(one: Column, rows: Ints) -> Ints:
     every = np.rint(np.where(known, one.numbers, 0)).astype(np.int64)
     lowest, highest = int(every[known].min()), int(every[known].max())
     whole = every[rows]
-    by = np.array([by for by in REMAINDERS if by < highest - lowest], dtype=np.int64)[:, None]
-    bands = [by for by in BANDS if by < highest - lowest]
-    shifted = np.array([(by, shift) for by in bands for shift in range(by if by in SHIFTED else 1)], dtype=np.int64)
+    by = np.array([by for by in REMAINDER_DIVISORS if by < highest - lowest], dtype=np.int64)[:, None]
+    bands = [by for by in BAND_WIDTHS if by < highest - lowest]
+    shifted = np.array(
+        [(by, shift) for by in bands for shift in range(by if by in SHIFTED_BAND_WIDTHS else 1)], dtype=np.int64
+    )
     size, shift = shifted.reshape(-1, 2).T[:, :, None]
     ways = [whole % by, (whole + shift) // size - lowest // size + 1]
     if one.distinct > 30:  # the first one and two digits

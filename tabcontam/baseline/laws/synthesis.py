@@ -30,13 +30,13 @@ from tabcontam.baseline.thresholds import (
     LONGEST_PIECE_SOURCE,
     MOST_PROGRAM_DIGITS,
     MOST_SEGMENTS,
+    PREFIX_LENGTHS,
     PROGRAM_BEAM,
     SURE_EXAMPLE_SHARE,
 )
 
 HEAD = 8  # first characters of a piece that are compared in one step
 PARTIAL = ("first", "last", "behind", "words behind", "last two digits")  # cuts within a word
-PREFIXES = (1, 2, 3, 4, 5, 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +185,16 @@ def _taken(
     alike = np.minimum(alike, sizes)
     full = (alike >= np.minimum(sizes, HEAD)) & (sizes > 0)
     # for each length: examples that continue with so many first characters of a piece, or with a whole shorter piece
-    enough = {length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIXES, PREFIXES[-1] + 1)}
+    enough = {
+        length: (alike >= length) | (full & (sizes < length)) for length in (*PREFIX_LENGTHS, PREFIX_LENGTHS[-1] + 1)
+    }
     counts = {length: each.sum(axis=1) for length, each in enough.items()}
-    wanted = {length: max(least, SURE_EXAMPLE_SHARE * len(alive)) if length == 1 else least for length in PREFIXES}
+    wanted = {
+        length: max(least, SURE_EXAMPLE_SHARE * len(alive)) if length == 1 else least for length in PREFIX_LENGTHS
+    }
     ends = {
-        length: (counts[length] >= wanted[length]) & (counts[length + 1] < 0.8 * counts[length]) for length in PREFIXES
+        length: (counts[length] >= wanted[length]) & (counts[length + 1] < 0.8 * counts[length])
+        for length in PREFIX_LENGTHS
     }
     whole_ones = full.sum(axis=1) >= least
     for number in np.flatnonzero(np.logical_or.reduce([whole_ones, *ends.values()])).tolist():
@@ -202,7 +207,7 @@ def _taken(
             if matches.sum() >= least:
                 reached = _reaching(examples, alive[matches], (positions + sizes[number])[matches])
                 yield PieceSegment(examples.pieces[place]), reached
-        for length in PREFIXES:
+        for length in PREFIX_LENGTHS:
             if ends[length][number]:
                 rows = enough[length][number]
                 moved = positions + np.minimum(sizes[number], length)

@@ -8,10 +8,9 @@ from functools import lru_cache
 
 from tabcontam.baseline.coded_columns import Column
 from tabcontam.baseline.laws.numerals import numerals
-from tabcontam.baseline.thresholds import LONGEST_PIECE_SOURCE, MOST_PIECE_SEPARATORS
+from tabcontam.baseline.thresholds import LONGEST_PIECE_SOURCE, MOST_PIECE_SEPARATORS, PIECE_PLACES
 
 SEPARATORS = ",;|/:@_-.()#=&+ "
-PLACES = (0, 1, 2, 3, -1, -2)
 WORD = re.compile(r"[^\W_]+")
 RUN = re.compile(r"[^\W\d_]+|\d+")
 DIGITS = re.compile(r"\d+")
@@ -135,7 +134,9 @@ def _pieces(of_numbers: bool, texts: tuple[str, ...]) -> tuple[tuple[PieceRule, 
         for cut, separator in _cuts(of_numbers, folded):
             parts = [CUTS[cut](text, separator) for text in folded]
             most, fewest = max(map(len, parts)), min(map(len, parts))
-            for place in (one for one in PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)):
+            for place in (
+                one for one in PIECE_PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)
+            ):
                 values = tuple(part_at(one, place) for one in parts)
                 if values not in seen and any(values):
                     seen.add(values)

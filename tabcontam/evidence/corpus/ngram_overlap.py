@@ -33,7 +33,16 @@ from tabcontam.evidence.corpus.row_pieces import (
     usual_length,
     words,
 )
-from tabcontam.evidence.thresholds import LLAMA_RUN_WORDS, SHORT_PIECE_WORDS, TULU_CONTAMINATED_SHARE
+from tabcontam.evidence.thresholds import (
+    LLAMA_CLEAN_SHARE,
+    LLAMA_DIRTY_SHARE,
+    LLAMA_RUN_WORDS,
+    OVERLAP_POOL,
+    OVERLAP_ROWS,
+    PALM_SHARE,
+    SHORT_PIECE_WORDS,
+    TULU_CONTAMINATED_SHARE,
+)
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
@@ -41,9 +50,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-ROWS, POOL = 100, 900  # rows that are searched for, drawn from at most 900 rows
 TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about a row
-PALM, CLEAN, DIRTY = 0.7, 0.2, 0.8  # shares of a row from which PaLM's and Llama 2's rules count it
 
 
 @dataclass(frozen=True)
@@ -98,10 +105,10 @@ class NgramOverlap(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries about the rows, each followed by those about its twin. Raises `Skip` without rows."""
-        rows = pool(table, not_known(table, range(len(table.rows))), POOL)
+        rows = pool(table, not_known(table, range(len(table.rows))), OVERLAP_POOL)
         if not rows:
             raise Skip("the model may know every row of the table")
-        asked = rng.sample(rows, min(ROWS, len(rows)))
+        asked = rng.sample(rows, min(OVERLAP_ROWS, len(rows)))
         twins = _twins(table)
         texts = [serializer.row(table.columns, table.rows[row]) for row in asked]
         length = usual_length(len(words(text)) for text in texts)
@@ -135,7 +142,7 @@ class NgramOverlap(Test):
             expected=other,
             null="none: the share of a shuffled twin's pieces shows how much the schema alone explains",
             sentence=_sentence(own, twin, rows, twins, asked),
-            hits=sum(one.short >= PALM for one in rows),
+            hits=sum(one.short >= PALM_SHARE for one in rows),
             asked=asked,
             answered=len(rows),
             score=score,
@@ -144,10 +151,10 @@ class NgramOverlap(Test):
 
 RULES: Mapping[str, Callable[[PieceOverlap], bool]] = {
     "GPT-3's rule counts {} of the rows": lambda one: one.collides,
-    "PaLM's {}": lambda one: one.short >= PALM,
+    "PaLM's {}": lambda one: one.short >= PALM_SHARE,
     "Tülu 3's {}": lambda one: one.in_short > TULU_CONTAMINATED_SHARE,
-    "Llama 2's {} as dirty": lambda one: one.in_runs >= DIRTY,
-    "and {} as not clean": lambda one: one.in_runs >= CLEAN,
+    "Llama 2's {} as dirty": lambda one: one.in_runs >= LLAMA_DIRTY_SHARE,
+    "and {} as not clean": lambda one: one.in_runs >= LLAMA_CLEAN_SHARE,
 }
 
 

@@ -27,14 +27,18 @@ from tabcontam.evidence.corpus.row_finds import RowFind, read_find, read_finds
 from tabcontam.evidence.corpus.searched_rows import SearchedRow, can_be_found, choose_searched_rows, others, with_own
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.rows.bits_by_column import bits_by_group
-from tabcontam.evidence.thresholds import LEAST_DRAWABLE_ROWS, LEAST_SEARCHED_VALUES
+from tabcontam.evidence.thresholds import (
+    LEAST_DRAWABLE_ROWS,
+    LEAST_SEARCHED_VALUES,
+    ONE_ABSENT_VALUES,
+    TWO_ABSENT_VALUES,
+)
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
-SOME, MANY = 6, 12  # values of a row from which on one, and two of them may be absent
 AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a row
 
 
@@ -216,7 +220,10 @@ def _query(name: str, hidden: SearchedRow, row: int | None, decoy_of: str = "") 
 def _lookup(prediction: CellPrediction, context: tuple[str, ...]) -> Lookup:
     values = len(context) + 1
     return Lookup(
-        tuple(prediction.values), by=LookupMode.CELLS, context=context, lacking=(values >= SOME) + (values >= MANY)
+        tuple(prediction.values),
+        by=LookupMode.CELLS,
+        context=context,
+        lacking=(values >= ONE_ABSENT_VALUES) + (values >= TWO_ABSENT_VALUES),
     )
 
 

@@ -5,11 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tabcontam.evidence.thresholds import GPT3_MOST_DOCUMENTS, GPT3_SHORT_ROW_SHARE, LLAMA_RUN_WORDS, SHORT_PIECE_WORDS
+from tabcontam.evidence.thresholds import (
+    GPT3_LEAST_WORDS,
+    GPT3_MOST_DOCUMENTS,
+    GPT3_MOST_WORDS,
+    GPT3_SHORT_ROW_SHARE,
+    GPT4_PIECE_CHARACTERS,
+    GPT4_PIECES,
+    LLAMA_RUN_WORDS,
+    SHORT_PIECE_WORDS,
+)
 
 WORD = re.compile(r"(?:[0-9A-Za-z\u0080-\U0010ffff]|(?<=[0-9])\.(?=[0-9]))+")
-LEAST, MOST = 8, 13  # words of a piece of GPT-3
-SIGNS, DRAWN = 50, 3  # letters and digits of a piece of GPT-4, and the number of pieces
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -35,14 +42,21 @@ def of_length(own: Sequence[str], length: int) -> list[str]:
 def usual_length(lengths: Iterable[int]) -> int:
     """Return the words of a piece by GPT-3's rule: the 5th percentile of the rows' lengths, limited to 8 to 13."""
     ordered = sorted(lengths)
-    return min(MOST, max(LEAST, ordered[int(GPT3_SHORT_ROW_SHARE * (len(ordered) - 1))])) if ordered else MOST
+    return (
+        min(GPT3_MOST_WORDS, max(GPT3_LEAST_WORDS, ordered[int(GPT3_SHORT_ROW_SHARE * (len(ordered) - 1))]))
+        if ordered
+        else GPT3_MOST_WORDS
+    )
 
 
 def drawn_signs(text: str, rng: Random) -> tuple[str, ...]:
     """Return three random pieces of 50 letters and digits, or the whole text if it is shorter."""
     own = signs(text)
-    starts = [rng.randrange(len(own) - SIGNS + 1) if len(own) > SIGNS else 0 for _ in range(DRAWN)]
-    return tuple(dict.fromkeys(own[start : start + SIGNS] for start in starts))
+    starts = [
+        rng.randrange(len(own) - GPT4_PIECE_CHARACTERS + 1) if len(own) > GPT4_PIECE_CHARACTERS else 0
+        for _ in range(GPT4_PIECES)
+    ]
+    return tuple(dict.fromkeys(own[start : start + GPT4_PIECE_CHARACTERS] for start in starts))
 
 
 @dataclass(frozen=True)

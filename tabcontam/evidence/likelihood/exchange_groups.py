@@ -12,6 +12,7 @@ from tabcontam.baseline.coded_columns import as_number, column
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.evidence.thresholds import (
     ADJACENT_GROUP_ROWS,
+    EXCHANGED_TAILS,
     LEAST_EXCHANGED_ROWS,
     LEAST_NUMBER_DIGITS,
     MOST_GROUP_ROWS,
@@ -25,7 +26,6 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-TAILS = (1, 2)  # how many last digits may differ within a group
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
     """
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[ExchangeGroup] = []
-    for tail in TAILS:
+    for tail in EXCHANGED_TAILS:
         heads = {row: (_form(cells[row]), cells[row][:-tail]) for row in rows}
         alike = grouped(rows, heads.__getitem__)
         found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], MOST_GROUP_ROWS)

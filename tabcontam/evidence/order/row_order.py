@@ -30,7 +30,9 @@ from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
     AIMED_SHARDS,
     AIMED_SHARDS_OF_FEW_ROWS,
+    LEAST_SHARD_ROWS,
     MOST_EXAMINED_ROWS,
+    MOST_SHARD_ROWS,
     MOST_SHARD_TOKENS,
     MOST_SHARDS,
 )
@@ -41,7 +43,6 @@ from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-FEWEST, MOST = 4, 15  # rows of a shard, if rows are short enough and the table has enough of them
 SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows that a table needs
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
 STATISTIC = "shards of rows that are likelier in the file's order than backwards"
@@ -107,7 +108,9 @@ class RowOrder(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard; the file's order comes first. Raises `Skip` if the order cannot be tested."""
         examined = shards_of(table, serializer, rng)
-        windows = _cut(table, not_known(table, range(len(table.rows))), MOST, rng)  # a few rows may not show an order
+        windows = _cut(
+            table, not_known(table, range(len(table.rows))), MOST_SHARD_ROWS, rng
+        )  # a few rows may not show an order
         strata = strata_of(table, examined[:MOST_SHARDS], windows or examined, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
@@ -168,7 +171,12 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
     fitting = int(MOST_SHARD_TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
     length = max(
-        2, min(fitting, MOST, max(min(FEWEST, len(rows) // AIMED_SHARDS_OF_FEW_ROWS), len(rows) // AIMED_SHARDS))
+        2,
+        min(
+            fitting,
+            MOST_SHARD_ROWS,
+            max(min(LEAST_SHARD_ROWS, len(rows) // AIMED_SHARDS_OF_FEW_ROWS), len(rows) // AIMED_SHARDS),
+        ),
     )
     return _cut(table, rows, length, rng)
 

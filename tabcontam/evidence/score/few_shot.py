@@ -39,7 +39,7 @@ from tabcontam.evidence.score.shares import SUPERVISED, prediction_of, unseen_tw
 from tabcontam.evidence.score.shot_draws import Draw, draw_shots
 from tabcontam.evidence.score.shot_learners import LEARNERS, absent, learned
 from tabcontam.evidence.score.shot_results import SHOWN, TITLE, ShotResult, evaluated
-from tabcontam.evidence.thresholds import CLASSIFIED_ROWS, FIFTHS, MOST_CLASSIFIED_ROWS
+from tabcontam.evidence.thresholds import CLASSIFIED_ROWS, FIFTHS, MOST_CLASSIFIED_ROWS, TABLLM_SHOTS
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion as Asking
@@ -50,7 +50,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.twins.base import UnseenTwin
 from tabcontam.twins.twin_sample import labelled, sample
 
-SHOTS = (0, 1, 4, 16, 64)
 Cells = Mapping[str, Cell]
 
 
@@ -109,7 +108,7 @@ class FewShot(ChoiceTest):
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
     worded: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
-    shots: tuple[int, ...] = SHOTS
+    shots: tuple[int, ...] = TABLLM_SHOTS
     draws: int = FIFTHS
     rows: int = CLASSIFIED_ROWS
     twins: bool = True

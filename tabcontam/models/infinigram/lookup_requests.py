@@ -23,10 +23,9 @@ from tabcontam.models.thresholds import (
     MOST_SEARCHED_PLACES,
     MOST_TOKENS_BETWEEN_CLAUSES,
     MOST_TOKENS_BETWEEN_VALUES,
+    NEAR_TOKENS,
     TOKENS_AROUND_TEXT,
 )
-
-CLOSER = (4, 20)  # tokens between two values in files, without and with names before them
 
 
 class LookupRequests:
@@ -53,7 +52,7 @@ class LookupRequests:
         reach = min(MOST_ROW_TOKENS, MOST_TOKENS_BETWEEN_VALUES * len(self._lookup.context) + self._length)
         lists = await self._lists(parts, reach)
         whole = join_places(lists, reach)
-        for between in CLOSER if whole.count > self._most else ():  # places with the closest values are read first
+        for between in NEAR_TOKENS if whole.count > self._most else ():  # places with the closest values are read first
             await self._read(join_places(lists, between * len(self._lookup.context) + self._length), reach)
         await self._read(whole, reach)
         self._sampled = not lists

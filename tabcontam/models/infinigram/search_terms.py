@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from tabcontam.models.corpora.corpus_words import blank_punctuation, number_key, words
-from tabcontam.models.thresholds import LONGEST_SEARCH_TERM
+from tabcontam.models.thresholds import DIGIT_BITS, LETTER_BITS, LONGEST_SEARCH_TERM
 
 CLAUSES = TERMS = 4  # in a query, at most, on the public server
 OPERATORS = re.compile(r"\s(?:AND|OR)\s")  # words that the server reads as operators
-DIGIT_BITS, LETTER_BITS = 3.3, 2.0  # bits by which each digit or letter makes a word rarer
 
 
 def as_words(text: str) -> list[str]:

@@ -6,12 +6,10 @@ from random import Random
 
 from tabcontam.evidence.base import Query
 from tabcontam.groups import grouped
-from tabcontam.models.thresholds import MOST_ROWS_BEGINNING_ALIKE
+from tabcontam.models.thresholds import EXCERPT_ROWS_AFTER, EXCERPT_ROWS_BEFORE, MOST_ROWS_BEGINNING_ALIKE
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.table import Table
 from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAMPLED_ROWS
-
-BEFORE, AFTER = 5, 10  # rows that are read around each row that is asked about or shown
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
@@ -40,7 +38,9 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
     asked = frozenset(place for place in named if 0 <= place < rows)
 
     def places() -> tuple[int, ...]:
-        near = chain.from_iterable(range(max(0, place - BEFORE), min(rows, place + AFTER + 1)) for place in asked)
+        near = chain.from_iterable(
+            range(max(0, place - EXCERPT_ROWS_BEFORE), min(rows, place + EXCERPT_ROWS_AFTER + 1)) for place in asked
+        )
         return tuple(sorted({*drawn, *near, *_beginning_alike(table, asked)}))
 
     return cached_fact(table, ("excerpt", asked), places)

@@ -37,12 +37,13 @@ from tabcontam.tables.thresholds import (
     MOST_ADJOINING_KINDS,
     MOST_CONSECUTIVE_SHARE,
     MOST_EXAMINED_KINDS,
+    MOST_SEARCHED_GROUPS,
+    MOST_SEARCHED_ORDERS,
     MOST_TESTED_PAIRS,
     ORDER_SAMPLE_ROWS,
     PAIR_TEST_LEVEL,
 )
 
-ORDERS, FEWER_KINDS = 4, 8  # columns tried as order and as kind in a shuffled file
 DIGIT = re.compile(r"[0-9]")
 
 
@@ -107,8 +108,8 @@ def lines_of(
     if found := sample.best(MOST_EXAMINED_KINDS):
         return [FileOrderSearch(by, order, informative, cells) for _, by, order, informative in found]
     chunk = chunk_of(rows, len(cells))
-    for order in sample.countable(rows)[:ORDERS]:
-        if found := sample.in_order_of(order, marks_of(chunk, order)).best(FEWER_KINDS):
+    for order in sample.countable(rows)[:MOST_SEARCHED_ORDERS]:
+        if found := sample.in_order_of(order, marks_of(chunk, order)).best(MOST_SEARCHED_GROUPS):
             return [MarkOrderSearch(by, order, informative, cells, chunk) for _, by, _, informative in found]
     return []
 

@@ -27,6 +27,7 @@ from tabcontam.tables.table_contents import Rows
 from tabcontam.tables.thresholds import (
     ENOUGH_ROWS_PER_VALUE,
     EXPECTED_ROWS_FACTOR,
+    KEY_END_BYTES,
     LEAST_COVERED_SHARE,
     LEAST_KEY_PAIRS,
     LEAST_ONE_LENGTH_SHARE,
@@ -49,7 +50,6 @@ from tabcontam.tables.thresholds import (
 One = TypeVar("One")  # one column, or a pair of columns
 
 SEPARATORS = ",;|/:@_-.()#=&+ "  # characters at which a cell is cut
-ENDS = (2, 3, 4, 5, 6)  # bytes at the beginning and at the end of a cell that may be a key
 MIDDLES = range(2, 9)  # numbers of bytes in the middle of a code that may be a key, except the smallest
 MOST_TOGETHER = {2: 200, 3: 400}  # number of columns in a set: number of sets that are tried
 
@@ -299,7 +299,7 @@ class _KeySample:
                 yield SharedKey((column,), CellPiece("middle", separator=mark))
         for position in ("first", "last"):
             shorter: tuple[SharedKey, ...] = ()
-            for size in ENDS:
+            for size in KEY_END_BYTES:
                 key = SharedKey((column,), CellPiece(position, size=size), shorter)
                 shorter = (key,)
                 yield key

@@ -10,7 +10,8 @@ from tabcontam.evidence.base import Prompt, Query, Reply
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known import control_excerpt
 from tabcontam.models.known.control import control_documents, open_control
-from tabcontam.models.known.control_excerpt import AFTER, BEFORE, drawn_places, places_read
+from tabcontam.models.known.control_excerpt import drawn_places, places_read
+from tabcontam.models.thresholds import EXCERPT_ROWS_AFTER, EXCERPT_ROWS_BEFORE
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table
 from tabcontam.tables.thresholds import SAMPLED_BLOCK
@@ -61,7 +62,11 @@ def test_the_sample_has_the_asked_rows_those_around_them_and_those_that_begin_as
 
     assert places is not None
     assert list(places) == sorted(set(places))
-    assert {*range(AFTER + 1), *range(1234 - BEFORE, 1234 + AFTER + 1), *range(ROWS - 1 - BEFORE, ROWS)} <= {*places}
+    assert {
+        *range(EXCERPT_ROWS_AFTER + 1),
+        *range(1234 - EXCERPT_ROWS_BEFORE, 1234 + EXCERPT_ROWS_AFTER + 1),
+        *range(ROWS - 1 - EXCERPT_ROWS_BEFORE, ROWS),
+    } <= {*places}
     for asked in (0, 1234, ROWS - 1):
         head = large.rows[asked][:3]
         assert {place for place, row in enumerate(large.rows) if row[:3] == head} <= {*places}

@@ -14,24 +14,25 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
 from tabcontam.baseline.thresholds import QUERY_POOL
 from tabcontam.errors import Skip
-from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, share_shown
+from tabcontam.evidence.rows.guided.cuts import Halves, cut, pieces_shown, share_shown
 from tabcontam.evidence.rows.guided.word_runs import common, phrases, slotted, words
 from tabcontam.evidence.rows.hidden_cells import unsure_first
 from tabcontam.evidence.thresholds import (
+    LEAST_LATE_CELLS,
     LEAST_SECOND_PIECE_WORDS,
     MOST_PHRASE_ROWS,
+    MOST_PREDICTED_CELLS,
     MOST_SLOT_WORD_SHARE,
     MOST_TEXTS_CUT,
     PHRASE_WORDS,
     PUBLISHED_INSTANCES,
+    SHOWN_SHARES,
 )
 from tabcontam.tables import row_draws
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
-
-COUNTED, LATE = 8, 4  # most cells of a row that are predicted; among these, cells that every cut hides
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     features = columns[labels:]
     if len(features) < 2:
         raise Skip("too few features: besides the label, the test shows one and asks another")
-    least, most = (pieces_shown(share, len(features)) for share in SHOWN)
+    least, most = (pieces_shown(share, len(features)) for share in SHOWN_SHARES)
     pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
     if not pool:
         raise Skip("the shown cells identify no row")
@@ -213,9 +214,9 @@ def _predictions(
     cell, but the baseline does. So cells that follow from these are worth nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
-    counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
+    counted = set(late) if len(late) <= LEAST_LATE_CELLS else set(least_sure(table, late, LEAST_LATE_CELLS))
     others = [name for name in (*early, *late) if name not in counted]
-    room = COUNTED - len(counted)
+    room = MOST_PREDICTED_CELLS - len(counted)
     counted |= set(others) if len(others) <= room else set(least_sure(table, others, room))
     return {
         name: predict_rows(table, (name,), tuple(columns[:place]), pool)

@@ -8,7 +8,8 @@ import re
 from random import Random
 from typing import NamedTuple
 
-SHOWN = 0.4, 0.7  # the smallest and the largest share of an instance that is shown
+from tabcontam.evidence.thresholds import SHOWN_SHARES
+
 END = re.compile(r"""[.!?\u2026]+['")\]\u2019\u201d]*(?=\s)|[\u3002\uff01\uff1f]+['")\]\u2019\u201d\u300d]*""")
 BEGINNING = re.compile(r"""\s*['"(\[\u2018\u201c]*[\w$\u20ac\u00a3#&-]""")
 WORD_BEFORE = re.compile(r"[\w.&-]+\.\Z")
@@ -29,7 +30,7 @@ class Halves(NamedTuple):
 
 def share_shown(rng: Random) -> float:
     """Return a random share of an instance to show, from 40 to 70 %."""
-    return rng.uniform(*SHOWN)
+    return rng.uniform(*SHOWN_SHARES)
 
 
 def pieces_shown(share: float, pieces: int) -> int:

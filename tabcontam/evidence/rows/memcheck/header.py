@@ -40,15 +40,13 @@ from tabcontam.evidence.rows.memcheck.csv_row_tests import (
     other_cuts,
     without_counts,
 )
-from tabcontam.evidence.thresholds import HEADER_CHARACTERS, MOST_COUNTED_FEATURES, MOST_HEADER_ROWS
+from tabcontam.evidence.thresholds import HEADER_CHARACTERS, HEADER_CUTS, MOST_COUNTED_FEATURES, MOST_HEADER_ROWS
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
-
-CUTS = (1, 3, 5, 7)  # the rows, counted from 0, in which the shown text stops
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Header(RawTest):
         """
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from this order")
-        cuts = [row for row in CUTS if row + 1 < len(table.rows)]
+        cuts = [row for row in HEADER_CUTS if row + 1 < len(table.rows)]
         if len(table.rows) <= LAGS:
             raise Skip(f"too few rows: {LAGS + 1} are needed")
         place, following = _middle(table), _rows_after(table, cuts)

@@ -16,8 +16,14 @@ from tabcontam.evidence.rows.answers_of_several_rows import cell_name, cells_of
 from tabcontam.evidence.rows.guided.guided_completion import evidence_of_runs, partial_conjunction
 from tabcontam.evidence.rows.guided.word_runs import WordRun, phrases, words
 from tabcontam.evidence.rows.task.packed_table import unpacked
-from tabcontam.evidence.rows.task.row_keys import FIRST, LAST
-from tabcontam.evidence.thresholds import IDENTIFYING_WORDS, LEAST_PASSAGE_WORDS, PHRASE_WORDS, RUN_START_SHARE
+from tabcontam.evidence.thresholds import (
+    IDENTIFYING_WORDS,
+    LEAST_PASSAGE_WORDS,
+    PHRASE_WORDS,
+    PRINTED_FIRST_ROWS,
+    PRINTED_LAST_ROWS,
+    RUN_START_SHARE,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines, plain
 from tabcontam.tables.cached_facts import cached_fact
@@ -80,7 +86,7 @@ def best_by_row(passages: Sequence[RecitedPassage]) -> list[WordRun]:
 
 def _middle(table: Table) -> list[int]:
     """Return the rows that may count: not known rows, and not those at the beginning and the end of the file."""
-    return not_known(table, range(FIRST, max(FIRST, len(table.rows) - LAST)))
+    return not_known(table, range(PRINTED_FIRST_ROWS, max(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)))
 
 
 def _where(table: Table, lines: Sequence[Sequence[str]], length: int) -> Mapping[Phrase, set[int]]:

@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
 from tabcontam.evidence.rows.memcheck.csv_row_tests import cell_key
 from tabcontam.evidence.rows.task.rows_in_answers import Row
-from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES
+from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES, PRINTED_FIRST_ROWS, PRINTED_LAST_ROWS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
-FIRST, LAST = 10, 5  # first and last rows of a file, which web pages print
 SEVERAL = -1  # instead of a row: several rows have these first cells
 Key = tuple[Cell, ...]
 
@@ -97,7 +96,7 @@ def may_count(table: Table) -> frozenset[int]:
     """Return the rows with cells that can count: not known rows, and not those at the beginning and end of the file."""
 
     def find() -> frozenset[int]:
-        width, middle = len(order_of(table).counted), range(FIRST, len(table.rows) - LAST)
+        width, middle = len(order_of(table).counted), range(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)
         lengths, known = identifying_lengths(table), known_rows(table)
         return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
 

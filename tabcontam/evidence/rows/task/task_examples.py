@@ -42,7 +42,16 @@ from tabcontam.evidence.rows.task.recited_passages import (
 from tabcontam.evidence.rows.task.row_keys import counted_of, may_count, predictions_of
 from tabcontam.evidence.rows.task.rows_in_answers import listed_rows
 from tabcontam.evidence.rows.task.written_rows import identified_rows, trials_by_row, written_rows
-from tabcontam.evidence.thresholds import MOST_ASKED_LABELS, MOST_CLASS_LABELS, PROBED_ROWS, TEXT_LIST_TOKENS
+from tabcontam.evidence.thresholds import (
+    ASKED_EXAMPLES,
+    ASKED_TEXTS,
+    LEAST_EXAMPLE_TOKENS,
+    MOST_ASKED_LABELS,
+    MOST_CLASS_LABELS,
+    MOST_EXAMPLES_TOKENS,
+    PROBED_ROWS,
+    TEXT_LIST_TOKENS,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
 from tabcontam.reading.word_decision import Dictionary
@@ -53,8 +62,6 @@ from tabcontam.tables.table import Cell, Table
 
 LI = "li2024"  # Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore"
 OWN_MARKS = frozenset({"task"})
-EXAMPLES, TEXTS = 20, 10  # number of rows, and of texts, that one query asks for
-LEAST_TOKENS, MOST_TOKENS = 16, 2048  # tokens for a row, and for an answer; whole rows of a cut answer are read
 NULL = (
     "the answers stay; each written row is compared with the only row of the table that has its first cells, and that "
     "row's other cells are drawn again from the baseline's prediction, given the cells before them"
@@ -184,7 +191,10 @@ class TaskExamples(RowTest):
             raise Skip("the table lists every combination of its values: every row that a model writes is one of them")
         if len(table.rows) < 3 or len(table.columns) < 2:
             raise Skip("too few rows or features to identify a written row")
-        room = min(MOST_TOKENS, EXAMPLES * answer_tokens(table, csv_serializer(), table.columns, LEAST_TOKENS))
+        room = min(
+            MOST_EXAMPLES_TOKENS,
+            ASKED_EXAMPLES * answer_tokens(table, csv_serializer(), table.columns, LEAST_EXAMPLE_TOKENS),
+        )
         first, *others = self._queries(table, table.columns, room)
         return [replace(first, chance=_probed(table)), *others]
 
@@ -240,7 +250,7 @@ class TaskExamples(RowTest):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         if queries and of_texts(queries[0]):
-            return hardly_recited(queries[0], TEXTS, level)
+            return hardly_recited(queries[0], ASKED_TEXTS, level)
         chance = {name: prediction for query in queries for name, prediction in query.chance.items()}
         rows = [[chance[name] for name in names] for names in group_by_row(list(chance))]
         if not rows:
@@ -250,7 +260,7 @@ class TaskExamples(RowTest):
 
 def _wanted(table: Table) -> list[tuple[str, str]]:
     """Return for each query what it asks for, in words, and the label that it names."""
-    what = f"{EXAMPLES if table.text is None else TEXTS} training examples of this dataset"
+    what = f"{ASKED_EXAMPLES if table.text is None else ASKED_TEXTS} training examples of this dataset"
     found = [(what, ""), (f"{what}, from anywhere in the file but its beginning", "")]
     labels = _labels(table)
     if 1 < len(labels) <= MOST_ASKED_LABELS:
@@ -287,7 +297,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
     if label and table.target:
         column = table.column(table.target)
         rows = [row for row in rows if column[row] == label]
-    rows = rng.sample(rows, min(EXAMPLES if table.text is None else TEXTS, len(rows)))
+    rows = rng.sample(rows, min(ASKED_EXAMPLES if table.text is None else ASKED_TEXTS, len(rows)))
     own = [table.rows[row] if table.text is None else (text_of(table, row),) for row in rows]
     return TaskExampleAnswers(tuple(rows), tuple(chain.from_iterable(own)))
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, sentences, share_shown
+from tabcontam.evidence.rows.guided.cuts import Halves, cut, pieces_shown, sentences, share_shown
+from tabcontam.evidence.thresholds import SHOWN_SHARES
 
 
 @pytest.mark.parametrize(
@@ -45,12 +46,12 @@ def test_several_sentences_are_cut_between_two_and_a_single_one_between_words() 
     assert cut(" ", 0.5) is None
 
 
-@given(st.integers(2, 500), st.floats(*SHOWN))
+@given(st.integers(2, 500), st.floats(*SHOWN_SHARES))
 def test_something_is_shown_and_something_is_asked(pieces: int, share: float) -> None:
     shown = pieces_shown(share, pieces)
     assert 1 <= shown < pieces
     if pieces >= 10:
-        assert SHOWN[0] - 0.05 <= shown / pieces <= SHOWN[1] + 0.05
+        assert SHOWN_SHARES[0] - 0.05 <= shown / pieces <= SHOWN_SHARES[1] + 0.05
 
 
 def test_each_instance_has_a_share_of_its_own_unlike_in_time_travel() -> None:
@@ -58,5 +59,5 @@ def test_each_instance_has_a_share_of_its_own_unlike_in_time_travel() -> None:
     rng = Random(0)
     shares = [share_shown(rng) for _ in range(200)]
     assert len(set(shares)) == 200
-    assert SHOWN[0] <= min(shares) < 0.45
-    assert 0.65 < max(shares) <= SHOWN[1]
+    assert SHOWN_SHARES[0] <= min(shares) < 0.45
+    assert 0.65 < max(shares) <= SHOWN_SHARES[1]

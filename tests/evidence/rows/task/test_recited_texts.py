@@ -10,8 +10,8 @@ import pytest
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.task.recited_passages import listed_passages, text_of
-from tabcontam.evidence.rows.task.row_keys import FIRST
 from tabcontam.evidence.rows.task.task_examples import TaskExamples
+from tabcontam.evidence.thresholds import PRINTED_FIRST_ROWS
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.answerers import reply_of
@@ -74,9 +74,9 @@ def test_a_text_that_is_written_again_counts_once() -> None:
 
 
 def test_the_first_texts_of_the_file_count_nothing() -> None:
-    found = weighed(lines(range(FIRST)))
+    found = weighed(lines(range(PRINTED_FIRST_ROWS)))
     assert (found.p_value, found.recalled_bits) == (1.0, 0.0)
-    assert f"{FIRST} equal texts of the table" in found.sentence
+    assert f"{PRINTED_FIRST_ROWS} equal texts of the table" in found.sentence
 
 
 def test_known_texts_count_nothing() -> None:

@@ -14,8 +14,9 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows.task.packed_table import unpacked
-from tabcontam.evidence.rows.task.row_keys import FIRST, LAST, counted_of, may_count, order_of, predictions_of
-from tabcontam.evidence.rows.task.task_examples import EXAMPLES, TaskExamples
+from tabcontam.evidence.rows.task.row_keys import counted_of, may_count, order_of, predictions_of
+from tabcontam.evidence.rows.task.task_examples import TaskExamples
+from tabcontam.evidence.thresholds import ASKED_EXAMPLES, PRINTED_FIRST_ROWS, PRINTED_LAST_ROWS
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
@@ -140,10 +141,10 @@ def test_a_twin_has_no_row() -> None:
 
 
 def test_the_beginning_and_the_end_of_the_file_count_nothing() -> None:
-    page = "\n".join(map(line, (*SHIPS.rows[:FIRST], *SHIPS.rows[-LAST:])))
+    page = "\n".join(map(line, (*SHIPS.rows[:PRINTED_FIRST_ROWS], *SHIPS.rows[-PRINTED_LAST_ROWS:])))
     found = weighed(page, page, page)
     assert (found.p_value, found.recalled_bits) == (1.0, 0.0)
-    assert f"{FIRST + LAST} equal rows of the table" in found.sentence
+    assert f"{PRINTED_FIRST_ROWS + PRINTED_LAST_ROWS} equal rows of the table" in found.sentence
 
 
 @pytest.mark.slow
@@ -212,7 +213,7 @@ def test_what_is_stored_is_weighed_alike() -> None:
 
 
 def test_an_answer_of_twenty_rows_has_room() -> None:
-    assert all(query.max_tokens >= EXAMPLES * len(SHIPS.columns) for query in asked())
+    assert all(query.max_tokens >= ASKED_EXAMPLES * len(SHIPS.columns) for query in asked())
     assert TEST.complete(asked()[0], line(SHIPS.rows[0]) + "\n" + "10", CSV)
     assert not TEST.complete(asked()[0], line(SHIPS.rows[0]), CSV)
 
