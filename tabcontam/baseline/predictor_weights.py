@@ -24,7 +24,9 @@ class FitPredictions:
     fit: Fit
     dense: dict[str, Floats]  # by predictor: the probability of every value in every row
     added: dict[str, CountedProbabilities | LawPredictions]  # by predictor, if it predicts some rows only
-    regressed: Mapping[str, Floats]  # by regression: the number that it predicts in each row; mixture.py turns it into `dense`
+    regressed: Mapping[
+        str, Floats
+    ]  # by regression: the number that it predicts in each row; mixture.py turns it into `dense`
 
 
 def own_places(fit: Fit) -> Ints:
@@ -98,7 +100,7 @@ def likelihoods_of(predicted: Sequence[FitPredictions], rows: int) -> PredictorL
     for one in predicted:
         places, truth = one.fit.predicted, own_places(one.fit)
         each = np.arange(len(truth))
-        one_of[places] = np.where(truth == 1, len(one.fit.train), 1)
+        one_of[places] = np.where(truth == one.fit.place[NOVEL], len(one.fit.train), 1)
         for number, name in enumerate(names):
             dense[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
         for number, name in enumerate(extras):
@@ -111,7 +113,7 @@ def likelihoods_of(predicted: Sequence[FitPredictions], rows: int) -> PredictorL
 def _likelihood(one: FitPredictions, added: CountedProbabilities | LawPredictions, truth: Ints) -> Floats:
     """Return the probability that a predictor of some rows gives to the true value of each predicted row."""
     if isinstance(added, CountedProbabilities):
-        return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
+        return np.asarray(np.where(truth == one.fit.place[NOVEL], 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]
     return np.array([values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)])
 

@@ -39,7 +39,7 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
 
 
 def _means(spec: str) -> set[str]:
-    """Return the spec and its names in the catalogue. The catalogue's name of PROVIDER:MODEL is the entry of MODEL."""
+    """Return the spec and its names in the catalogue. The catalogue lists PROVIDER:MODEL under MODEL."""
     entry = find_entry(spec) or find_entry(spec.partition(":")[2])
     return {spec, *((entry.name, *entry.served) if entry else ())}
 

@@ -157,7 +157,7 @@ class RowOverlap(Test):
             expected_hits=fsum(one.share for one in own),
             p_value=p_value,
             interval=clopper_pearson(len(present), len(own)) if own else None,
-            interval_of="the share of rows that stand in documents",
+            interval_of="share of rows that stand in documents",
             recalled_bits=bits,
             share=detectable_share([even_chance(one.query) for one in own], level),
             columns=bits_by_group((one.lies_in, one.bits) for one in own),

@@ -112,7 +112,7 @@ class RecognitionTest(WordTest):
             expected=expected,
             expected_hits=expected,
             interval=clopper_pearson(hits, len(true)) if true else None,
-            interval_of="the share of answers that name the dataset",
+            interval_of="share of answers that name the dataset",
         )
 
     def decoy_kind(self, query: Query) -> str:

@@ -144,7 +144,7 @@ class DatasetInference(LikelihoodTest):
             expected_hits=len(own) / 2,
             p_value=p_value,
             interval=interval,
-            interval_of="the AUC",
+            interval_of="AUC",
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:

@@ -101,7 +101,7 @@ class PairedScore(LikelihoodTest):
             answered=len(pairs),
             expected_hits=len(pairs) / 2,
             interval=interval,
-            interval_of="the AUC",
+            interval_of="AUC",
             score=value if pairs else None,
         )
 

@@ -141,7 +141,7 @@ class Planted(LikelihoodTest):
             expected_hits=by_chance,
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
-            interval_of="the share of planted cells in which the drawn digits are the likeliest",
+            interval_of="share of planted cells in which the drawn digits are the likeliest",
             recalled_bits=max(0.0, fsum(one.bits for one in found)),
             share=detectable_share(sizes, level),
         )
@@ -191,7 +191,7 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
         expected_hits=by_chance,
         p_value=p_value,
         interval=clopper_pearson(hits, len(trials)),
-        interval_of="the share of planted cells whose drawn digits were answered",
+        interval_of="share of planted cells whose drawn digits were answered",
         recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
         share=detectable_choice_share([1 / count for count in drawn_from], level),
     )

@@ -187,7 +187,7 @@ class SurrogateRank(LikelihoodTest):
             expected_hits=len(found) * HIT_PERCENT / 100,
             p_value=p_value,
             interval=clopper_pearson(hits, len(found)) if found else None,
-            interval_of=f"the share of cells among the likeliest {HIT_PERCENT}%",
+            interval_of=f"share of cells among the likeliest {HIT_PERCENT}%",
             recalled_bits=max(0.0, sum(one.bits for one in found)),
             columns={
                 name: max(0.0, bits) for name, bits in bits_by_group((one.lies_in, one.bits) for one in found).items()

@@ -123,8 +123,8 @@ class FullCompletion(RowTest):
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
-    Needs: five rows or more, the last one unlike the four before it, in a table that does not list every combination of
-    its values, and a model that generates text, in chat or completion form.
+    Needs: five successive rows of which the last repeats none of the others, a table that does not list every
+    combination of its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 

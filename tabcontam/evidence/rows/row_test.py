@@ -251,7 +251,7 @@ class RowTest(Test):
             expected=expected,
             expected_hits=sum(chances),
             interval=share_interval(chances, hits) if rows else None,
-            interval_of="of the rows remembered",
+            interval_of="share of the rows remembered",
             recalled_bits=recalled,
             share=detectable_share(readable, level, ahead=silent_lead) if readable else None,
             columns=bits_by_group((cell.lies_in, cell.bits) for cell in cells),

@@ -140,7 +140,7 @@ class ClassificationTest(ChoiceTest):
             answered=len(answers),
             expected_hits=None if majority is None else majority * len(answers),
             interval=(low, high),
-            interval_of="the share of valid answers that are right",
+            interval_of="share of valid answers that are right",
         )
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:

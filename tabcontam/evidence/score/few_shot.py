@@ -166,7 +166,7 @@ class FewShot(ChoiceTest):
             asked=sum(not trial.query.decoy_of for trial in trials),
             answered=sum(one.read.rows for one in found if one.read),
             interval=most.own.interval if most else None,
-            interval_of=f"the share of rows classified right at {most.shots} shots" if most else "",
+            interval_of=f"share of rows classified right at {most.shots} shots" if most else "",
         )
 
     def _dealt(self, table: Table, seed: int) -> FewShotPlan:

@@ -73,7 +73,7 @@ class MemoryShareScored(MemoryShare):
     Needs: the same as `memory_share`, but always twins, and log-probabilities of given text. Fresh rows are not used.
 
     Cannot show: more than `memory_share` can. A model may be surer of rows than of twins for another reason than
-    memory, for example if a moved value makes a row look odd. Then it has a share of the log-loss without a share of
+    memory, for example if a changed value makes a twin look odd. Then it has a share of the log-loss without a share of
     the accuracy.
 
     Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).

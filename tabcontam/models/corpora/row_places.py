@@ -75,7 +75,7 @@ def value(cell: str) -> CellValue:
 
 @dataclass(frozen=True)
 class RowLookup:
-    """A parsed lookup by cells: the values of its texts, and the values next to them that have words."""
+    """A parsed lookup by cells: the values that are searched for, and the neighbouring values that contain words."""
 
     texts: tuple[CellValue, ...]
     others: tuple[CellValue, ...]

@@ -185,7 +185,7 @@ class QuizTest(Test):
             p_value=p_value if self.decides else None,
             score=None if self.decides else hits / max(1, len(asked)),
             interval=share_interval(chances, hits) if answered else None,
-            interval_of="of the rows remembered",
+            interval_of="share of the rows remembered",
             recalled_bits=sum(one.bits for one in asked),
             share=detectable_choice_share([one.surest for one in answered], level) if answered else None,
             columns=bits_by_group((one.lies_in, one.bits) for one in asked) if self.decides else {},
