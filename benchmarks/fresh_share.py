@@ -24,7 +24,7 @@ from statistics import fmean
 import numpy as np
 
 from benchmarks.memory_share import COIN, IS, TEST, Run, nearest, share_table
-from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.fresh_rows import is_fresh

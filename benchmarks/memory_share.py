@@ -25,7 +25,7 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.rate_tables import Rate, RateTable
-from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, TWIN, MemoryShare

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from tabcontam.asking.preparing import fitted
 from tabcontam.asking.query_plan import Options, sheet_of
-from tabcontam.baseline import cached_findings
+from tabcontam.baseline import stored_facts
 from tabcontam.runs.run import DATASETS
 from tabcontam.tables.row_draws import identity
 from tabcontam.tables.serializers import load_serializers
@@ -31,7 +31,7 @@ def plan(table: Table) -> None:
 
 def found(table: Table, folder: Path) -> dict[str, bytes]:
     """What is found out about a table now, by the name of the file; `folder` is empty."""
-    computed = patch.multiple(cached_findings, libraries=dict, SHIPPED=folder / "none")
+    computed = patch.multiple(stored_facts, libraries=dict, SHIPPED=folder / "none")
     with patch.dict(os.environ, XDG_CACHE_HOME=str(folder), LOCALAPPDATA=str(folder)), computed:
         plan(table)
     return {path.name: path.read_bytes() for path in sorted(folder.rglob("guesses/*/*.json"))}
@@ -39,7 +39,7 @@ def found(table: Table, folder: Path) -> dict[str, bytes]:
 
 def main() -> None:
     """Write the archives of all default tables."""
-    target = Path(str(cached_findings.SHIPPED))
+    target = Path(str(stored_facts.SHIPPED))
     target.mkdir(exist_ok=True)
     for older in target.glob("*.zip"):
         older.unlink()

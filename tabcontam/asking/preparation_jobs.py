@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from tabcontam.asking.query_plan import Options, sheet_of
-from tabcontam.baseline.cached_findings import libraries
+from tabcontam.baseline.stored_facts import libraries
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.tables.dataset_cards import ClassificationQuestion
@@ -37,7 +37,7 @@ def fill_cache(job: Mapping[str, Any], table: Table) -> None:
 
 
 def made_with() -> dict[str, str]:
-    """Return what findings may depend on in addition to the table: versions of libraries, kind of processor."""
+    """Return what stored facts may depend on in addition to the table: versions of libraries, kind of processor."""
     return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
 
 

@@ -1,9 +1,9 @@
 """New tables of a plan, prepared by other processors while this one writes the plan.
 
-Findings about a table that take seconds are cached in the user's folder. A helper process writes the table's queries
-and throws them away: the run then reads the findings from the cache. The run begins with the first test of the first
-table, the helper processes with the last test of the last table. Whichever needs a finding first makes it. If a process
-fails, the run makes its findings itself.
+Facts about a table that take seconds are stored in the user's folder. A helper process writes the table's queries
+and throws them away: the run then reads the stored facts from the cache. The run begins with the first test of the
+first table, the helper processes with the last test of the last table. Whichever needs a stored fact first makes it. If
+a process fails, the run makes its stored facts itself.
 """
 
 import asyncio
@@ -20,8 +20,8 @@ from tabcontam.asking import background_loop
 from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
 from tabcontam.asking.query_plan import Options
 from tabcontam.asking.remote_preparation import prepare_remotely
-from tabcontam.asking.work_division import FindingRegistry, PreparationQueue
-from tabcontam.baseline.cached_findings import folder_of, is_shipped, share_findings
+from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
+from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
 from tabcontam.evidence.base import Family, Test
 from tabcontam.models.ray.machines import ClusterMachines
 from tabcontam.processes import code_to_run, processors, send, start_process
@@ -31,7 +31,7 @@ from tabcontam.tables.table import Table
 SMALL = 100  # rows of a single new table up to which a process starts too late to help
 
 START = code_to_run("tabcontam.asking.preparing")
-BEGIN, END, DONE = "begin", "end", "done"  # a process asks to begin a finding, ended a finding, is done
+BEGIN, END, DONE = "begin", "end", "done"  # a process asks to begin a fact, has ended one, is done
 
 
 @contextmanager
@@ -46,11 +46,11 @@ def prepare_in_background(
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
     Yields a function to call before the run writes a test's queries about a table: no process begins that test
-    afterwards. `check` is called before each finding of the run; an error that it raises ends the plan. Other
+    afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Other
     `machines`, if given, prepare whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
-    left, found = PreparationQueue(new, own), FindingRegistry(check)
+    left, found = PreparationQueue(new, own), StoredFactRegistry(check)
     workers = min(-(-len(left) // 3), processors() - 1) if _long(new) and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
 
@@ -62,7 +62,7 @@ def prepare_in_background(
                 table, test = taken
                 send(process, job_of(None if table is known else table, serializer, [test], options.seed))
                 if not _served(process, found):
-                    return  # the process died: the run makes the missing findings
+                    return  # the process died: the run makes the missing stored facts
                 known = table
 
     pool = ThreadPoolExecutor(max(1, workers))
@@ -77,7 +77,7 @@ def prepare_in_background(
                 working.append(done)
                 stack.callback(_cancel, task)
             working += [pool.submit(work) for _ in range(workers)]
-            with share_findings(found):
+            with share_stored_facts(found):
                 yield left.write
         finally:  # also if the user pressed Ctrl-C
             left.clear()
@@ -89,18 +89,18 @@ def prepare_in_background(
         worker.result()
 
 
-class _FindingClient:
-    """A helper process's side of the work: it asks the run before it makes a finding."""
+class _StoredFactClient:
+    """A helper process's side of the work: it asks the run before it makes a stored fact."""
 
     backwards = True
 
     def begin(self, name: str) -> bool:
-        """Return whether this process may make a finding, once the run has answered."""
+        """Return whether this process may make a stored fact, once the run has answered."""
         _tell(BEGIN, name)
         return json.loads(sys.stdin.buffer.readline()) is True
 
     def end(self, name: str) -> None:
-        """Report to the run that a finding is made."""
+        """Report to the run that a stored fact is made."""
         _tell(END, name)
 
 
@@ -113,7 +113,7 @@ def _cancel(task: "asyncio.Task[None]") -> None:
         task.get_loop().call_soon_threadsafe(task.cancel)
 
 
-def _served(process: "subprocess.Popen[bytes]", found: FindingRegistry) -> bool:
+def _served(process: "subprocess.Popen[bytes]", found: StoredFactRegistry) -> bool:
     """Answer a process until its job is done; return False if it died before."""
     try:
         for line in process.stdout or ():
@@ -139,7 +139,7 @@ def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
 
 
 def fitted(tests: Sequence[Test]) -> list[Test]:
-    """Return the tests that need cached findings about a table."""
+    """Return the tests that need stored facts about a table."""
     return [test for test in tests if test.row_test or test.family is Family.SCORE]
 
 
@@ -148,7 +148,7 @@ def _long(new: Sequence[Table]) -> bool:
 
 
 def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
-    """Return the tables that no run has prepared; none if no test needs findings."""
+    """Return the tables that no run has prepared; none if no test needs stored facts."""
     return [table for table in tables if _nothing_cached(table)] if fitted(tests) else []
 
 
@@ -165,11 +165,11 @@ def _nothing_cached(table: Table) -> bool:
 
 
 def main() -> None:
-    """Read jobs from standard input, one a line, and fill the cache with the findings that they need."""
+    """Read jobs from standard input, one a line, and fill the cache with the stored facts that they need."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C the run ends this process
     gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
-    with share_findings(_FindingClient()):
+    with share_stored_facts(_StoredFactClient()):
         while line := sys.stdin.buffer.readline():
             job = json.loads(line)
             if "table" in job:

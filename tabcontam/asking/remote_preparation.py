@@ -1,9 +1,9 @@
 """New tables of a plan, prepared on other machines while this one prepares the others.
 
-A machine gets as JSON all that a table's preparation needs, makes all findings about the table, and sends them back.
-This machine writes them to its cache, and the run reads them there. The other machine stores nothing. The run waits for
-a table that another machine prepares, as preparing it here would not be faster. If the machine is lost, its table is
-offered again.
+A machine gets as JSON all that a table's preparation needs, makes all stored facts about the table, and sends them
+back. This machine writes them to its cache, and the run reads them there. The other machine stores nothing. The run
+waits for a table that another machine prepares, as preparing it here would not be faster. If the machine is lost, its
+table is offered again.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 
 from tabcontam.asking.preparation_jobs import fill_cache, made_with, table_from
-from tabcontam.asking.work_division import FindingRegistry, PreparationQueue
-from tabcontam.baseline.cached_findings import collect_findings, folder_of, store_findings
+from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
+from tabcontam.baseline.stored_facts import collect_stored_facts, folder_of, store_facts
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.models.ray.machines import ClusterMachines, LostWorkError
 from tabcontam.tables.table import Table
@@ -24,7 +24,7 @@ PIECE = 65_536
 
 
 async def prepare_remotely(
-    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+    machines: ClusterMachines, left: PreparationQueue, found: StoredFactRegistry, job: Callable[[Table], bytes]
 ) -> None:
     """Have tables prepared on `machines` until no table is left, the machines are lost, or this is cancelled."""
     with suppress(asyncio.CancelledError):
@@ -32,18 +32,18 @@ async def prepare_remotely(
 
 
 async def _prepared(
-    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+    machines: ClusterMachines, left: PreparationQueue, found: StoredFactRegistry, job: Callable[[Table], bytes]
 ) -> None:
     at_once = min(machines.places(), left.untouched)
     await asyncio.gather(*(_one_after_another(machines, left, found, job) for _ in range(at_once)))
 
 
 async def _one_after_another(
-    machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry, job: Callable[[Table], bytes]
+    machines: ClusterMachines, left: PreparationQueue, found: StoredFactRegistry, job: Callable[[Table], bytes]
 ) -> None:
     while table := left.offer():
         try:
-            async with aclosing(machines.doing(findings, job(table))) as messages:
+            async with aclosing(machines.doing(stored_facts, job(table))) as messages:
                 if why_not := (await anext(messages)).decode():
                     machines.lines.add(why_not)
                     return
@@ -55,9 +55,9 @@ async def _one_after_another(
 
 
 async def _claimed(
-    table: Table, messages: AsyncGenerator[bytes], left: PreparationQueue, found: FindingRegistry
+    table: Table, messages: AsyncGenerator[bytes], left: PreparationQueue, found: StoredFactRegistry
 ) -> None:
-    """Store another machine's findings about a table, unless a process of this machine has begun the table."""
+    """Store another machine's stored facts about a table, unless a process of this machine has begun the table."""
     folder = folder_of(table)
     if folder is None:
         return
@@ -67,7 +67,7 @@ async def _claimed(
     try:
         if lacking:
             pieces = [piece async for piece in messages]
-            made = await asyncio.to_thread(_store_findings, table, b"".join(pieces))
+            made = await asyncio.to_thread(_store_facts, table, b"".join(pieces))
             lacking = False
     finally:
         if lacking:
@@ -75,22 +75,22 @@ async def _claimed(
         found.prepared(folder, made)
 
 
-def _store_findings(table: Table, message: bytes) -> list[str]:
+def _store_facts(table: Table, message: bytes) -> list[str]:
     try:
-        return store_findings(table, json.loads(message))
+        return store_facts(table, json.loads(message))
     except (ValueError, TypeError, AttributeError) as error:
         raise LostWorkError(str(error)) from error
 
 
-def findings(job: bytes) -> Iterator[bytes]:
-    """Yield, on another machine, why it cannot do the job ("" if it can), then the findings in pieces."""
+def stored_facts(job: bytes) -> Iterator[bytes]:
+    """Yield, on another machine, why it cannot do the job ("" if it can), then the stored facts in pieces."""
     known = json.loads(job)
     if known["made_with"] != made_with():
         yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()
         return
     yield b""
     table = table_from(known["table"])
-    with disable_garbage_collector(), collect_findings() as found:
+    with disable_garbage_collector(), collect_stored_facts() as found:
         fill_cache(known, table)
     whole = json.dumps(found).encode()
     for start in range(0, len(whole), PIECE):

@@ -1,6 +1,6 @@
-"""The division of work while new tables are prepared: tests that are left, and owners of findings.
+"""The division of work while new tables are prepared: tests that are left, and owners of stored facts.
 
-A finding is a stored fact about a table that takes seconds to compute.
+A stored fact is a fact about a table that takes seconds to compute, and is stored on disk.
 """
 
 from collections import Counter
@@ -18,7 +18,8 @@ class PreparationQueue:
     """The tests of new tables that are not finished. This run takes them from the front, helpers from the back.
 
     A helper is another process of this machine; it may also take the test that this run is writing, and makes its
-    findings from the last to the first. A process of this machine takes one test. Another machine takes a whole table that no process has begun. A table may
+    facts from the last to the first. A helper takes one test. Another machine takes a whole table that no process has
+    begun. A table may
     be offered to a machine that is still busy. Until that machine claims it, other processes may begin it.
     """
 
@@ -101,49 +102,49 @@ class PreparationQueue:
                 held.clear()
 
 
-class FindingRegistry:
-    """The findings of the run and its helpers. Each finding is made once, and has one owner, which makes it."""
+class StoredFactRegistry:
+    """The stored facts of the run and its helpers. Each stored fact is made once, and has one owner, which makes it."""
 
-    backwards = False  # True in a helper: it makes findings from the last to the first
+    backwards = False  # True in a helper: it makes stored facts from the last to the first
 
     def __init__(self, check: Callable[[], None] = lambda: None) -> None:
         self._check = check
-        self._findings: dict[str, tuple[object, Event]] = {}  # the owner; an event: made or given up
+        self._stored_facts: dict[str, tuple[object, Event]] = {}  # the owner; an event: made or given up
         self._elsewhere: dict[str, Event] = {}
         self._lock = Lock()
 
     def begin(self, name: str, owner: object = None) -> bool:
-        """Return whether `owner`, by default the run, must make a finding. If another makes it, wait for that."""
+        """Return whether `owner`, by default the run, must make a stored fact. If another makes it, wait for that."""
         if owner is None:
             self._check()
         if prepared := self._elsewhere.get(str(Path(name).parent)):
             prepared.wait()
         with self._lock:
-            its_owner, ended = self._findings.setdefault(name, (owner, Event()))
+            its_owner, ended = self._stored_facts.setdefault(name, (owner, Event()))
         if its_owner is owner:
             return True
         ended.wait()
         return False
 
     def end(self, name: str) -> None:
-        """Note that a finding was made, or given up."""
-        self._findings[name][1].set()
+        """Note that a stored fact was made, or given up."""
+        self._stored_facts[name][1].set()
 
     def prepare(self, folder: Path) -> None:
-        """Note that another machine prepares the table of this folder. All that need its findings wait."""
+        """Note that another machine prepares the table of this folder. All that need its stored facts wait."""
         self._elsewhere[str(folder)] = Event()
 
     def prepared(self, folder: Path, names: Iterable[str]) -> None:
-        """Note that the other machine has ended and has made the findings `names`."""
+        """Note that the other machine has ended and has made the stored facts `names`."""
         for name in names:
             with self._lock:
-                self._findings.setdefault(name, (folder, Event()))[1].set()
+                self._stored_facts.setdefault(name, (folder, Event()))[1].set()
         self._elsewhere.pop(str(folder)).set()
 
     def free(self, owner: object = None) -> None:
-        """End the wait for all findings, or for the findings of one owner."""
+        """End the wait for all stored facts, or for the stored facts of one owner."""
         with self._lock:
-            for its_owner, ended in self._findings.values():
+            for its_owner, ended in self._stored_facts.values():
                 if owner is None or its_owner is owner:
                     ended.set()
         if owner is None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.coded_columns import MISSING, Bools, Floats, Ints
 from tabcontam.baseline.predictor_weights import mixing_weights
+from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.baseline.table_predictions import VERSION, chain_of, column_of
 from tabcontam.baseline.thresholds import (
     DRAW_FITTING_ROUNDS,
@@ -68,7 +68,7 @@ def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, d
     which = [sorted(shown), [rank[row] for row in rows], count, sorted(table.missing)]
     question = ["draws", dealt, VERSION, feature, *which]
     key = ("draws", feature, tuple(rows), count)
-    found = cached_fact(table, key, lambda: cached_finding(table, question, find, write, read))
+    found = cached_fact(table, key, lambda: stored_fact(table, question, find, write, read))
     return {row: one for row, one in zip(rows, found, strict=True) if one is not None}
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.baseline.cached_findings import cached_finding, order_digest, ranks, working_order
 from tabcontam.baseline.cell_prediction import CellPrediction, bits
 from tabcontam.baseline.coded_columns import Column, column, previous
 from tabcontam.baseline.laws.sequence_laws import runs
+from tabcontam.baseline.stored_facts import order_digest, ranks, stored_fact, working_order
 from tabcontam.baseline.thresholds import LAGS, MOST_RUN_COLUMNS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import extra_rows, known_rows
@@ -67,7 +67,7 @@ def _predicted(
 
         # if rows before are shown, a wide table's columns depend on the hidden features
         question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
-        return cached_finding(table, question, lambda: chain().predictions(place), write, read)
+        return stored_fact(table, question, lambda: chain().predictions(place), write, read)
 
     def silent() -> list[dict[int, str]]:
         def write(found: Sequence[Mapping[int, str]]) -> object:
@@ -79,7 +79,7 @@ def _predicted(
             found = [zip(rows, answers, strict=True) for _, answers in zip(asked, stored, strict=True)]
             return [{row: value for row, value in answers if value is not None} for answers in found]
 
-        return cached_finding(table, ["silent", VERSION, which, asked], lambda: chain().silent(), write, read)
+        return stored_fact(table, ["silent", VERSION, which, asked], lambda: chain().silent(), write, read)
 
     every: list[Callable[[], Any]] = [*(partial(predictions, place) for place in range(len(asked))), silent]
     results = {place: every[place]() for place in working_order(len(every))}
@@ -135,7 +135,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
     order = order_digest(table) if before else None
     which = [sorted(columns), count, order, sorted(table.missing)]
     key = ("least sure", tuple(sorted(columns)), count, before)
-    return cached_fact(table, key, lambda: cached_finding(table, ["least sure", VERSION, which], find, list, read))
+    return cached_fact(table, key, lambda: stored_fact(table, ["least sure", VERSION, which], find, list, read))
 
 
 def _cells(

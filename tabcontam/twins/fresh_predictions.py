@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.fresh_table_rows import fresh_features
 from tabcontam.tables.table import Table

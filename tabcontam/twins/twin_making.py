@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from tabcontam.baseline.cached_findings import cached_finding, ranks
+from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.errors import Skip
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.row_draws import by_content
@@ -54,7 +54,7 @@ def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenT
 
     asked = table.question and [dict(table.question.answers), table.question.threshold]
     question = ["unseen", version, twin.kind, seed, table.target, asked, sorted(table.missing)]
-    return cached_finding(table, question, lambda: _made(table, twin, seed), write, read)
+    return stored_fact(table, question, lambda: _made(table, twin, seed), write, read)
 
 
 def _read(table: Table, twin: Twin, stored: Any) -> UnseenTwin:

@@ -19,10 +19,10 @@ from tabcontam.asking import preparing
 from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import Options, sheet_of
-from tabcontam.asking.work_division import FindingRegistry
+from tabcontam.asking.work_division import StoredFactRegistry
 from tabcontam.baseline import chains
-from tabcontam.baseline.cached_findings import folder_of
 from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
 from tabcontam.processes import send
@@ -155,7 +155,7 @@ for line in sys.stdin:
 
 
 def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
-    found, process = FindingRegistry(), object()
+    found, process = StoredFactRegistry(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     assert found.begin("two")  # its own, once more
@@ -171,7 +171,7 @@ def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
 
 
 def test_nobody_waits_for_a_process_that_died() -> None:
-    found, process = FindingRegistry(), object()
+    found, process = StoredFactRegistry(), object()
     assert found.begin("one", process)
     assert found.begin("two")
     found.free(process)

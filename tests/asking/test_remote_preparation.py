@@ -17,9 +17,9 @@ from tabcontam.asking import preparing, remote_preparation
 from tabcontam.asking.preparation_jobs import job_of
 from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import Options, sheet_of
-from tabcontam.asking.remote_preparation import findings, prepare_remotely
-from tabcontam.asking.work_division import FindingRegistry, PreparationQueue
-from tabcontam.baseline.cached_findings import folder_of
+from tabcontam.asking.remote_preparation import prepare_remotely, stored_facts
+from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
+from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.ray import ray_library
 from tabcontam.models.ray.cluster import Cluster, RayOptions
@@ -32,7 +32,7 @@ from tests import made_tables as tables
 IS = load_serializers()["is"]
 TESTS = [by_id()[name] for name in ("full_completion", "feature_completion")]
 NAME = f"{0:032x}.json"
-FINDING = f"{0:016x}/{NAME}"  # with a table's folder
+STORED_FACT = f"{0:016x}/{NAME}"  # with a table's folder
 
 
 @pytest.fixture(autouse=True)
@@ -80,19 +80,19 @@ class Here(ClusterMachines):
 
 
 def said(text: str, table: Table) -> bytes:
-    """What a machine sends that has made one finding about a table."""
+    """What a machine sends that has made one stored fact about a table."""
     folder = folder_of(table)
     assert folder is not None
     return json.dumps({f"{folder.name}/{NAME}": text}).encode()
 
 
-def sent(machines: ClusterMachines, left: PreparationQueue, found: FindingRegistry) -> None:
+def sent(machines: ClusterMachines, left: PreparationQueue, found: StoredFactRegistry) -> None:
     """Have these machines prepare what is left."""
     asyncio.run(prepare_remotely(machines, left, found, lambda table: job_of(table, IS, TESTS, 0)))
 
 
 def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
-    both, found = [ships(0), ships(1)], FindingRegistry()
+    both, found = [ships(0), ships(1)], StoredFactRegistry()
     known = {table.sha256: table for table in both}
     machines, left = Here(lambda digest: said(f'"{digest}"', known[digest]), 2), PreparationQueue(both, TESTS)
     sent(machines, left, found)
@@ -107,21 +107,21 @@ def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        json.dumps({"../" + FINDING: "1"}),
-        json.dumps({FINDING: "1", "/tmp/" + FINDING: "1"}),
-        json.dumps({FINDING + "\n": "1"}),
+        json.dumps({"../" + STORED_FACT: "1"}),
+        json.dumps({STORED_FACT: "1", "/tmp/" + STORED_FACT: "1"}),
+        json.dumps({STORED_FACT + "\n": "1"}),
         json.dumps({"known.json": "1"}),
         json.dumps({NAME: "1"}),
-        json.dumps({FINDING: "no JSON"}),
-        json.dumps({FINDING: 1}),
-        json.dumps([FINDING]),
+        json.dumps({STORED_FACT: "no JSON"}),
+        json.dumps({STORED_FACT: 1}),
+        json.dumps([STORED_FACT]),
         "no JSON",
     ],
 )
 def test_what_is_no_finding_is_written_nowhere(wrong: str, cache: Path) -> None:
     table = ships(0)
     machines, left = Here(lambda digest: wrong.encode()), PreparationQueue([table], TESTS)
-    sent(machines, left, FindingRegistry())
+    sent(machines, left, StoredFactRegistry())
     assert len(machines.asked) == 2
     assert left.take() == (table, TESTS[1])
     assert [path for path in cache.rglob("*") if path.is_file()] == []
@@ -132,7 +132,7 @@ def test_a_table_that_is_lost_is_offered_once_more_and_then_left_to_others() -> 
         raise LostWorkError(digest)
 
     both, machines = [ships(0), ships(1)], Here(lost)
-    left, found = PreparationQueue(both, TESTS), FindingRegistry()
+    left, found = PreparationQueue(both, TESTS), StoredFactRegistry()
     sent(machines, left, found)
     assert sorted(machines.asked) == sorted([both[0].sha256, both[1].sha256] * 2)
     assert len(left) == 4
@@ -147,7 +147,7 @@ def test_a_machine_with_other_versions_prepares_nothing(monkeypatch: pytest.Monk
                 yield one
 
     machines, left = Other(lambda digest: b""), PreparationQueue([ships(0)], TESTS)
-    sent(machines, left, FindingRegistry())
+    sent(machines, left, StoredFactRegistry())
     (line,) = machines.lines
     assert line.startswith("a machine has tabcontam 0, numpy 0, and this one tabcontam ")
     assert len(left) == 2
@@ -164,7 +164,7 @@ def test_a_table_that_has_to_wait_for_a_machine_may_be_begun_here() -> None:
                 yield one
 
     left = PreparationQueue([table, other], TESTS)
-    sent(Crowded(lambda digest: said("1", other)), left, FindingRegistry())
+    sent(Crowded(lambda digest: said("1", other)), left, StoredFactRegistry())
     assert [kept_of(one) for one in (table, other)] == [{}, {NAME: "1"}]
     assert left.take() == (table, TESTS[1])
 
@@ -190,7 +190,7 @@ def test_what_the_run_has_written_is_not_left_again() -> None:
 
 
 def test_the_run_waits_for_a_table_that_a_machine_is_at() -> None:
-    folder, found, waiting = Path("tables") / "one", FindingRegistry(), list[bool]()
+    folder, found, waiting = Path("tables") / "one", StoredFactRegistry(), list[bool]()
     found.prepare(folder)
     thread = threading.Thread(target=lambda: waiting.append(found.begin(str(folder / NAME))))
     thread.start()
@@ -238,7 +238,7 @@ def test_without_a_head_the_run_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -
 def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_preparation, "PIECE", 1000)
     table = ships(0)
-    begun, *pieces = findings(job_of(table, IS, TESTS, 3))
+    begun, *pieces = stored_facts(job_of(table, IS, TESTS, 3))
     assert begun == b""
     assert list(cache.iterdir()) == []
     for test in TESTS:

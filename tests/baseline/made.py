@@ -4,12 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from tabcontam.baseline.cached_findings import one_thread
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.chains import FeatureChain
 from tabcontam.baseline.coded_columns import Column, column
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws.base import LawPredictions
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.baseline.view import View
 from tabcontam.tables.table import Cell
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tabcontam.baseline import chains, laws, mixture
-from tabcontam.baseline.cached_findings import cached_finding
 from tabcontam.baseline.failures import attempt, failures_of, recording
+from tabcontam.baseline.stored_facts import stored_fact
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.errors import Skip, UsageError
 from tabcontam.tables.table import Table
@@ -122,18 +122,18 @@ def test_what_failed_is_still_known_when_the_finding_comes_from_the_cache() -> N
 
     for _ in range(2):  # computed, then read
         table = fresh(ships())
-        assert cached_finding(table, ["tested"], find, tuple, list) == [7]
+        assert stored_fact(table, ["tested"], find, tuple, list) == [7]
         assert failures_of(table) == ("one: LinAlgError: SVD did not converge",)
 
 
 def test_what_failed_within_another_finding_is_known_of_both() -> None:
     def inner() -> list[int]:
-        return cached_finding(table, ["inner"], lambda: attempt("one", failing("one"), [7]), tuple, list)
+        return stored_fact(table, ["inner"], lambda: attempt("one", failing("one"), [7]), tuple, list)
 
     table = fresh(ships())
     inner()
     outer = fresh(ships())
-    cached_finding(outer, ["outer"], inner, tuple, list)
+    stored_fact(outer, ["outer"], inner, tuple, list)
     assert failures_of(outer) == ("one: LinAlgError: SVD did not converge",)
 
 

@@ -1,8 +1,8 @@
 """What the guesser made of the golden tables, stored as numbers: results can be judged again without a fit.
 
-A cell of a table stands as its place among the table's cells, so that no table can be read from the file. Findings
-have the names that the guesser's cache gives them, which hold its version: a guesser of another version reads none of
-them.
+A cell of a table stands as its place among the table's cells, so that no table can be read from the file.
+StoredFactRegistry have the names that the guesser's cache gives them, which hold its version: a guesser of another
+version reads none of them.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from tabcontam.baseline import cached_findings
+from tabcontam.baseline import stored_facts
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.tables.row_draws import identity
 from tabcontam.tables.table import Table
@@ -32,7 +32,7 @@ class Missing(AssertionError):
 @contextmanager
 def computed(table: Table, archive: Archive) -> Iterator[None]:
     """Compute what is asked of the guesser, and put it into the archive."""
-    with _unshipped(), cached_findings.collect_findings() as found:
+    with _unshipped(), stored_facts.collect_stored_facts() as found:
         yield
     archive.setdefault(identity(table)[:16], {}).update(
         {name: _walked(json.loads(text), _encoder(table)) for name, text in found.items()}
@@ -46,7 +46,7 @@ def stored(table: Table, archive: Archive) -> Iterator[None]:
     def refuse(own: Table, find: Callable[[], object]) -> object:
         raise Missing(f"the stored chances lack a finding about {own.name}; type: python -m tests.golden")
 
-    with _unshipped(), cached_findings.collect_findings() as found, patch.object(cached_findings, "_computed", refuse):
+    with _unshipped(), stored_facts.collect_stored_facts() as found, patch.object(stored_facts, "_computed", refuse):
         for name, held in archive.get(identity(table)[:16], {}).items():
             found[name] = json.dumps(_walked(held, _decoder(table)))
         yield
@@ -139,7 +139,7 @@ def write(path: Path, archive: Archive) -> None:
 @contextmanager
 def _unshipped() -> Iterator[None]:
     """Name findings without the versions of libraries, and read none that come with the package."""
-    with patch.multiple(cached_findings, libraries=dict, SHIPPED=Path("none")):
+    with patch.multiple(stored_facts, libraries=dict, SHIPPED=Path("none")):
         yield
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.twins.label_baseline import conditional
 from tabcontam.twins.movable_features import MovableFeatures

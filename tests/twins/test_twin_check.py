@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tabcontam.baseline.cached_findings import one_thread
+from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip
 from tabcontam.twins.base import UnseenTwin
 from tabcontam.twins.twin_check import checked

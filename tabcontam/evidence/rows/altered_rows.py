@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.altered_copies import AlteredCopies
-from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.predictor_weights import SortedHits
 from tabcontam.baseline.solving import thin_svd
+from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.membership import Swap
 from tabcontam.evidence.rows.revealing_laws import column_that_reveals, hints_of, law_that_reveals
@@ -81,7 +81,7 @@ def blind_alteration(table: Table, *, version: int = 3) -> BlindAlteration:
 
     question = ["blind", version, table.target, sorted(table.missing)]
     found = cached_fact(
-        table, "blind", lambda: cached_finding(table, question, lambda: _find_alteration(table), write, read)
+        table, "blind", lambda: stored_fact(table, question, lambda: _find_alteration(table), write, read)
     )
     if isinstance(found, str):
         raise Skip(found)

@@ -8,7 +8,7 @@ model that knows a player's name knows the birthday.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tabcontam.baseline.cached_findings import cached_finding
+from tabcontam.baseline.stored_facts import stored_fact
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.entities import entities, entities_and_keys
 from tabcontam.tables.table import Table
@@ -31,7 +31,7 @@ def entity_names(table: Table, columns: Iterable[str], *, keys: bool = False, ve
     known = cached_fact(
         table,
         f"kept {what}",
-        lambda: cached_finding(table, question, lambda: dict(find(table)), lambda found: found, read),
+        lambda: stored_fact(table, question, lambda: dict(find(table)), lambda found: found, read),
     )
     return {name: " and ".join([", ".join(known[name][:-1]), known[name][-1]]) for name in columns if name in known}
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.failures import attempt
+from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     RONVAL,
@@ -258,7 +258,7 @@ def _cached_few_shot(
     def find() -> dict[int, CellPrediction]:
         return attempt("few-shot logistic regression", lambda: _few_shot(table, target, labels, rows), {})
 
-    return cached_finding(table, ["few-shot", version, which], find, write, read)
+    return stored_fact(table, ["few-shot", version, which], find, write, read)
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tabcontam.baseline.cached_findings import cached_finding
+from tabcontam.baseline.stored_facts import stored_fact
 from tabcontam.evidence.score.classification import described
 from tabcontam.evidence.thresholds import FIFTHS, MOST_CROSS_VALIDATED_ROWS
 from tabcontam.tables.row_draws import pool
@@ -59,4 +59,4 @@ def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | No
         return CrossValidatedAccuracy(float(accuracy), float(majority), int(rows))
 
     question_of_it = ["supervised", version, target, dict(question.answers), question.threshold, sorted(table.missing)]
-    return cached_finding(table, question_of_it, find, lambda found: list(astuple(found)), read)
+    return stored_fact(table, question_of_it, find, lambda found: list(astuple(found)), read)

@@ -53,7 +53,7 @@ def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
 
 
 def growing_cache(config: Any) -> Any:
-    """Return an empty cache for a model; None if a layer of the model drops or moves what it computed of earlier tokens.
+    """Return an empty cache for a model; None if a layer drops or moves what it computed of earlier tokens.
 
     A sliding window would count padding as text, and a recurrent state cannot leave padding out.
     """

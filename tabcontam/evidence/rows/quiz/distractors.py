@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.altered_copies import AlteredCopies
-from tabcontam.baseline.cached_findings import cached_finding, ranks
 from tabcontam.baseline.cell_draws import CellDraws, draw_cells
 from tabcontam.baseline.predictor_weights import SortedHits
+from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.baseline.table_predictions import least_sure
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.altered_rows import classifier_inputs, least_squares_laws, ranked_cells
@@ -77,7 +77,7 @@ def questions(table: Table, *, version: int = 2) -> tuple[QuizQuestion, ...]:
 
     question = ["quiz", version, table.target, sorted(table.missing)]
     found = cached_fact(
-        table, "quiz", lambda: cached_finding(table, question, lambda: _find_questions(table), write, read)
+        table, "quiz", lambda: stored_fact(table, question, lambda: _find_questions(table), write, read)
     )
     if isinstance(found, str):
         raise Skip(found)

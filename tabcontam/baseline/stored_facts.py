@@ -1,4 +1,4 @@
-"""Cached findings about a table that take seconds to compute: computed in one thread, stored on disk for later runs."""
+"""Stored facts about a table that take seconds to compute: computed in one thread, stored on disk for later runs."""
 
 import io
 import json
@@ -26,46 +26,47 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-Finding = TypeVar("Finding")
+StoredFact = TypeVar("StoredFact")
 SHIPPED = files("tabcontam.baseline") / "shipped"  # an archive for each table: `python -m tests.shipped` makes them
 
 
 class WorkSharing(Protocol):
-    """The division of work among processes that need equal findings: the first process to begin a finding computes it.
+    """The division of work among processes that need equal facts: the first process to begin a fact computes it.
 
-    If `backwards`, this process works from the end: it begins with the last of several findings.
+    If `backwards`, this process works from the end: it begins with the last of several stored facts.
     """
 
     backwards: bool
 
     def begin(self, name: str) -> bool:
-        """Return whether this process must compute the finding. If not, another process has stored it."""
+        """Return whether this process must compute the stored fact. If not, another process has stored it."""
 
     def end(self, name: str) -> None:
-        """Notify the other processes that the finding can be read, or that this process could not compute it."""
+        """Notify the other processes that the stored fact can be read, or that this process could not compute it."""
 
 
 _SHARING: ContextVar[WorkSharing | None] = ContextVar("sharing", default=None)
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
-LEFT_OUT, FINDING = "left out", "finding"  # the parts of a file whose finding lacks a predictor
-NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # folder of a table / file of a finding
+LEFT_OUT, STORED_FACT = "left out", "stored fact"  # the parts of a file whose stored fact lacks a predictor
+NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # folder of a table / file of a stored fact
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
-def cached_finding(
+def stored_fact(
     table: Table,
     question: object,
-    find: Callable[[], Finding],
-    write: Callable[[Finding], object],
-    read: Callable[[Any], Finding],
-) -> Finding:
+    find: Callable[[], StoredFact],
+    write: Callable[[StoredFact], object],
+    read: Callable[[Any], StoredFact],
+) -> StoredFact:
     """Return the result of `find` about a table, or the cached result of an earlier run.
 
-    The finding may depend on the table's title and cells and on the rows of known files. `question` is JSON with
-    everything else that it depends on, including a version of the method. `write` turns a finding into JSON. `read`
-    turns this JSON into the finding and raises an error for any other JSON: such a file is damaged or foreign, and is
-    replaced. A folder that cannot be written is ignored. Findings refer to rows by their `ranks`, since another file
-    may list equal rows in another order. Findings for the tables that a run uses by default are part of the package.
+    The stored fact may depend on the table's title and cells and on the rows of known files. `question` is JSON with
+    everything else that it depends on, including a version of the method. `write` turns a stored fact into JSON. `read`
+    turns this JSON into the stored fact and raises an error for any other JSON: such a file is damaged or foreign, and
+    is replaced. A folder that cannot be written is ignored. Stored facts refer to rows by their `ranks`, since another
+    file may list equal rows in another order. Stored facts for the tables that a run uses by default are part of the
+    package.
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
@@ -81,7 +82,7 @@ def cached_finding(
     if not path:
         return _computed(table, find)[0]
 
-    def earlier() -> Finding:
+    def earlier() -> StoredFact:
         return _read(table, path.read_bytes(), read)
 
     with suppress(*DAMAGED):
@@ -99,36 +100,36 @@ def cached_finding(
             sharing.end(name)
 
 
-def _computed(table: Table, find: Callable[[], Finding]) -> tuple[Finding, list[str]]:
-    """Return the finding, and the predictors that failed while it was computed."""
+def _computed(table: Table, find: Callable[[], StoredFact]) -> tuple[StoredFact, list[str]]:
+    """Return the stored fact, and the predictors that failed while it was computed."""
     with one_thread(), recording(table) as failed:
         return find(), failed
 
 
 def _text(written: object, failed: Sequence[str]) -> str:
-    """Return the text of a finding's file. It also names the predictors that failed."""
-    return json.dumps({LEFT_OUT: failed, FINDING: written} if failed else written)
+    """Return the text of a stored fact's file. It also names the predictors that failed."""
+    return json.dumps({LEFT_OUT: failed, STORED_FACT: written} if failed else written)
 
 
-def _read(table: Table, text: str | bytes, read: Callable[[Any], Finding]) -> Finding:
-    """Return the finding in a file's text. Predictors that failed when it was computed are recorded again."""
+def _read(table: Table, text: str | bytes, read: Callable[[Any], StoredFact]) -> StoredFact:
+    """Return the stored fact in a file's text. Predictors that failed when it was computed are recorded again."""
     stored = json.loads(text, parse_constant=_no_number)
-    if not (isinstance(stored, dict) and stored.keys() == {LEFT_OUT, FINDING}):
+    if not (isinstance(stored, dict) and stored.keys() == {LEFT_OUT, STORED_FACT}):
         return read(stored)
     if not all(isinstance(line, str) for line in stored[LEFT_OUT]):
         raise ValueError("a failed predictor is not named by a text")
-    found = read(stored[FINDING])
+    found = read(stored[STORED_FACT])
     record(table, stored[LEFT_OUT])
     return found
 
 
 def is_shipped(table: Table) -> bool:
-    """Return whether findings about a table are part of the package."""
+    """Return whether stored facts about a table are part of the package."""
     return bool(_shipped(table))
 
 
 def _shipped(table: Table) -> Mapping[str, bytes]:
-    """Return the package's findings about a table, by file name, which is independent of library versions."""
+    """Return the package's stored facts about a table, by file name, which is independent of library versions."""
 
     def find() -> Mapping[str, bytes]:
         archive = SHIPPED / f"{_folder_name(table)}.zip"
@@ -147,8 +148,8 @@ def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
 
 
 @contextmanager
-def share_findings(sharing: WorkSharing) -> Iterator[None]:
-    """Share the findings of this context with other processes."""
+def share_stored_facts(sharing: WorkSharing) -> Iterator[None]:
+    """Share the stored facts of this context with other processes."""
     token = _SHARING.set(sharing)
     try:
         yield
@@ -157,7 +158,7 @@ def share_findings(sharing: WorkSharing) -> Iterator[None]:
 
 
 def working_order(count: int) -> Sequence[int]:
-    """Return the indices of `count` findings in the order in which this process computes them."""
+    """Return the indices of `count` stored facts in the order in which this process computes them."""
     sharing = _SHARING.get()
     return range(count)[:: -1 if sharing and sharing.backwards else 1]
 
@@ -190,7 +191,7 @@ def _computing_libraries() -> "ThreadpoolController":
 
 
 def folder_of(table: Table) -> Path | None:
-    """Return the folder of a table's cached findings; None if the user's home is unknown."""
+    """Return the folder of a table's stored facts; None if the user's home is unknown."""
     try:
         return cache_folder().parent / "guesses" / _folder_name(table)
     except RuntimeError:
@@ -202,8 +203,8 @@ def _folder_name(table: Table) -> str:
 
 
 @contextmanager
-def collect_findings() -> Iterator[dict[str, str]]:
-    """Collect the texts of findings in this context, by folder and file name, instead of writing files."""
+def collect_stored_facts() -> Iterator[dict[str, str]]:
+    """Collect the texts of stored facts in this context, by folder and file name, instead of writing files."""
     found: dict[str, str] = {}
     token = _COLLECTED.set(found)
     try:
@@ -212,23 +213,25 @@ def collect_findings() -> Iterator[dict[str, str]]:
         _COLLECTED.reset(token)
 
 
-def store_findings(table: Table, findings: Mapping[str, str]) -> list[str]:
-    """Store the findings that another machine collected while it prepared a table, and return the files' paths.
+def store_facts(table: Table, stored_facts: Mapping[str, str]) -> list[str]:
+    """Store the stored facts that another machine collected while it prepared a table, and return the files' paths.
 
     Raises `ValueError` for a name that the cache does not use, or a text that is not JSON: then nothing is written.
     """
-    for name, text in findings.items():
+    for name, text in stored_facts.items():
         if not NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not the name of a finding's file")
+            raise ValueError(f"{name!r} is not the name of a stored fact's file")
         json.loads(text)
     folder = folder_of(table)
     if folder is None:
         return []
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)  # even without findings: the folder shows that the table is prepared
-    for name, text in findings.items():
+        folder.mkdir(
+            parents=True, exist_ok=True
+        )  # even without stored facts: the folder shows that the table is prepared
+    for name, text in stored_facts.items():
         _store(folder.parent / name, text)
-    return [str(folder.parent / name) for name in findings]
+    return [str(folder.parent / name) for name in stored_facts]
 
 
 @cache
@@ -238,7 +241,7 @@ def libraries() -> dict[str, str]:
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"a finding holds {name}, which is not a finite number")
+    raise ValueError(f"a stored fact holds {name}, which is not a finite number")
 
 
 def _store(path: Path, text: str) -> None:

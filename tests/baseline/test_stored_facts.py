@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.baseline import cached_findings as keeping
-from tabcontam.baseline.cached_findings import cached_finding, one_thread, ranks
+from tabcontam.baseline import stored_facts as keeping
+from tabcontam.baseline.stored_facts import one_thread, ranks, stored_fact
 from tabcontam.tables.table import Table
 from tests import made_tables as tables
 
@@ -58,7 +58,7 @@ def found(table: Table, value: object, question: object = "what") -> Any:
             raise ValueError("no list")
         return held
 
-    return cached_finding(table, question, lambda: value, lambda value: value, read)
+    return stored_fact(table, question, lambda: value, lambda value: value, read)
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_a_row_has_the_same_rank_wherever_it_stands() -> None:
 
 
 def test_what_is_collected_about_a_table_is_not_read_for_its_twin() -> None:
-    with keeping.collect_findings() as together:
+    with keeping.collect_stored_facts() as together:
         assert found(ships(), [1]) == [1]
         assert found(ships(seed=1), [2]) == [2]
         assert found(ships(), [3]) == [1]
