@@ -76,9 +76,8 @@ def _scored(result: Result) -> RowScore | None:
     if statistic.expected == 0.5:
         return RowScore(result.score, result.interval, "")
     interval = clopper_pearson(result.hits or 0, result.answered)
-    return RowScore(
-        result.score, interval, f"{statistic.value:.2f}, twin {statistic.expected or 0.0:.2f} {statistic.name}"
-    )
+    of_twin = f"{statistic.expected or 0.0:.2f}"
+    return RowScore(result.score, interval, f"{statistic.name}: rows {statistic.value:.2f}, twin {of_twin}")
 
 
 def _known(view: RunResults, result: Result) -> tuple[float, str]:

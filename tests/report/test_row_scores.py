@@ -63,7 +63,7 @@ def test_a_score_in_another_unit_is_drawn_as_the_share_of_pairs() -> None:
     cell = auc("a", test=Perplexity.id, statistic=bits, score=0.75, hits=75, answered=100, interval=(1.2, 1.8))
     one = scored_tables(view([cell]))[0].scores[Perplexity.id]
     low, high = one.interval or (0, 0)
-    assert (one.share, one.words) == (0.75, "1.00, twin 2.50 bits a character")
+    assert (one.share, one.words) == (0.75, "bits a character: rows 1.00, twin 2.50")
     assert 0.6 < low < 0.75 < high < 0.9
 
 
