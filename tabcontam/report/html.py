@@ -54,7 +54,6 @@ MOST_LISTED = 200  # most tables, or results, in a list of a large run's summary
 MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # most that fit on one page
 NUMBERS = {
     "hits": "hits",
-    "answered": "answered",
     "queries": "queries",
     "score": "score",
     "p_value": "p",
@@ -284,15 +283,18 @@ def numbers(result: Result) -> list[str]:
     if result.queries == 0:
         return []
     # The expected score comes from the result's null, which is not always the baseline.
-    of_baseline = " of the baseline" if result.p_value is not None or result.sequential else ""
+    by_chance = " by chance" if result.p_value is not None or result.sequential else ""
     known = result.numbers
     named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
-    if "hits" in named and "expected_hits" in known:
-        named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{of_baseline})"
-    if statistic := result.statistic:  # recalled bits can also be the statistic; they are named once
+    if "hits" in named:
+        expected = known.get("expected_hits")
+        named["hits"] += f" of {result.answered:,}" if result.answered is not None else ""
+        named["hits"] += "" if expected is None else f" ({rounded('expected_hits', expected)} expected{by_chance})"
+    statistic = result.statistic  # recalled bits can also be the statistic; they are named once
+    if statistic and statistic.value != result.hits:
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
-        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{of_baseline})"
-        named[statistic.name] = rounded(key, statistic.value) + by_chance
+        more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
+        named[statistic.name] = rounded(key, statistic.value) + more
     of = f"{result.interval_of} " if result.interval_of else ""
     interval = [f"{of}{result.interval[0]:.3g} to {result.interval[1]:.3g} (95% interval)"] if result.interval else []
     return [*(f"{name} {value}" for name, value in named.items()), *interval]

@@ -83,7 +83,7 @@ def weighed(llm: str, dataset: str, test: str, verdict: str, **changes: Any) -> 
     found = verdict == "contaminated"
     value, expected, p_value = (212.3125, 9.07, 3.1e-41) if found else (8.25, 9.07, 0.57)
     sentence = (
-        "18 of 45 cut rows are right, and 0.7 are expected of the baseline; the right cells hold 212 bits, "
+        "18 of 45 cut rows are right, and 0.7 are expected of the baseline; recalled bits 212, "
         "9 expected by chance (p = 3e-41)"
         if found
         else "1 of 45 cut rows is right, and 0.7 are expected of the baseline"

@@ -123,7 +123,7 @@ class WordTest(Test):
             expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / BIT_UNITS,
             expected_hits=sum(chances),
             interval=clopper_pearson(hits, len(words)) if words else None,
-            interval_of=f"share of {self.unit} that answers name",
+            interval_of="share of the expected words that are named",
         )
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:

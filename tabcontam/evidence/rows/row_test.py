@@ -237,7 +237,7 @@ class RowTest(Test):
         by_chance = f"{format_small_number(expected)} expected by chance"
         if silent_lead >= BIT_UNITS:
             by_chance += f", {format_small_number(silent_lead / BIT_UNITS)} more by a predictor with all other rows"
-        gained = f"{asked_often(trials)}{counted}; the right cells hold {recalled:.0f} bits, {by_chance}"
+        gained = f"{asked_often(trials)}{counted}; recalled bits {recalled:.0f}, {by_chance}"
         return Evidence(
             statistic="recalled bits",
             value=recalled,

@@ -186,7 +186,7 @@ def test_an_equal_value_that_is_written_differently_changes_no_weight(age: str, 
 def test_the_sentence_says_what_a_person_can_check() -> None:
     evidence = weighed([person(number) for number in range(4)], [RIGHT, RIGHT, RIGHT, "The age is 3, The sex is male"])
     assert evidence.sentence.startswith("3 of 4 cut rows are right, and 0.023 are expected of the baseline")
-    assert "the right cells hold 24 bits" in evidence.sentence
+    assert "recalled bits 24" in evidence.sentence
     assert "drawn again" in evidence.null
 
 

@@ -229,7 +229,7 @@ class TaskExamples(RowTest):
         counts = "there is no table to compare with" if found is None else found.in_words
         sentence = (
             f"{counts}; {evidence.hits} of {evidence.asked} that begin like a single row continue like it in every "
-            f"counted cell; the right cells hold {evidence.value:.0f} bits, "
+            f"counted cell; recalled bits {evidence.value:.0f}, "
             f"{format_small_number(evidence.expected or 0.0)} expected by chance"
         )
         right = {trial.query.row for trial in rows if trial.reading and trial.reading.hit}
