@@ -7,7 +7,8 @@ HELD = "structured"  # one more choice: the chat form, with answers to row tests
 
 
 class PromptForm(StrEnum):
-    """The form in which a request is written."""
+    """The form in which a prompt is written: messages, text to be continued, or messages with answers in a JSON schema.
+    """
 
     CHAT = "chat"
     COMPLETION = "completion"

@@ -198,7 +198,9 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return a class of answer limits (factor 8), because a batch is computed until its longest answer ends."""
+    """Return the class of a prompt's answer limit: limits in a class differ by a factor below 8. Only prompts of one
+    class share a batch, because it is computed until its longest answer ends.
+    """
     return row.max_tokens.bit_length() // 3
 
 
