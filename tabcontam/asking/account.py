@@ -126,16 +126,13 @@ class Account:
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
     def _exposure(self, planned: PlannedResult) -> float | None:
-        """Return how many copies of a row of the planned result's table its model has read, on average; None if
-        unknown.
-        """
+        """Return how many copies of a row of its table the model of `planned` has read, on average; None if unknown."""
         copies = self._copies_of(planned)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
-        """Return how many copies of the query's rows the planned result's model has read; None if these rows differ in
-        their numbers of copies.
+        """Return how many copies of the query's rows the model of `planned` has read; None if not equally many of each.
 
         A decoy asks about no row of the table, so its number is None.
         """
@@ -145,7 +142,7 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
-        """Return how many copies of each row of the planned result's table its model has read."""
+        """Return how many copies of each row of its table the model of `planned` has read."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:

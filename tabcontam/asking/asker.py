@@ -104,9 +104,7 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer | None:
-        """Return what `ask` returns, or None if it sends nothing. Then tell the limiter that `admitted`, the query that
-        it admitted, is over.
-        """
+        """Return what `ask` returns, or None if it sends nothing. Then dismiss `admitted` from the limiter."""
         try:
             return await self.ask(model, query, keep, unwanted)
         except StoppedError:
@@ -136,8 +134,8 @@ class Asker:
             before += 1
 
     async def _slotted(self, model: Model, *asked: Any) -> Answer:
-        """Ask once a slot of the limiter is free. If the model learns from its first answer how to be asked, all other
-        queries wait for this answer.
+        """Ask once a slot of the limiter is free. If the first answer shows how to ask the model, other queries wait
+        for it.
         """
         if model.learns and not self._answers:
             async with self._first:

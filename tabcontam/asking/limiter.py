@@ -30,9 +30,7 @@ QUEUED = 4
 
 
 class Limiter:
-    """The slots of one LLM, each for one request at a time. `tell` gets each change of their number: the number before,
-    the number now, and why it shrank.
-    """
+    """Slots, each for one request at a time. `tell` gets each change of their number: before, now, why it shrank."""
 
     def __init__(
         self,
@@ -77,8 +75,8 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait until the requests before this one have been sent. Only the first waiting request has a fixed time; the
-        next gets its time when it is first.
+        """Wait for the requests before this one. Only the first has a fixed time; the next gets its time when it is
+        first.
         """
         if self._line.locked():
             self._full = self._clock()
@@ -113,8 +111,7 @@ class Limiter:
 
     # pressure: a complaint leaves room for this multiple of the recent answers per second
     def crowded(self, began: float, kind: str, *, shrink: float = 0.9, pressure: float = 1.2) -> None:
-        """Note that the server complained of too many requests. The number of slots shrinks at most once a round of
-        answers.
+        """Note that the server complained of too many requests. The slots become fewer, but at most once a round.
 
         A complaint about a request that was sent before the last reduction shows nothing new.
         """

@@ -1,5 +1,4 @@
-"""New tables of a plan, prepared by other processors while this one writes the plan. A table is prepared once the facts
-about it that queries need are stored.
+"""New tables of a plan, prepared by other processors while this one writes the plan.
 
 Facts about a table that take seconds are stored in the user's folder. A helper process writes the table's queries
 and throws them away: the run then reads the stored facts from the cache. The run begins with the first test of the

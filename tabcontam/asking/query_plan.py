@@ -296,8 +296,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource
 
 
 def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
-    """Return the sheets that ask for answers in words, not log-probabilities, by the index of the sheet they replace.
-    """
+    """Return the sheets that ask for words, not log-probabilities, by the index of the sheet that each may replace."""
     found = {}
     for number, sheet in enumerate(sheets):
         test = sheet.test.in_words(options.samples)
@@ -423,8 +422,7 @@ def rows_shown(planned_results: Sequence[PlannedResult]) -> dict[tuple[str, str]
 
 
 def shuffled_shown(planned_results: Iterable[PlannedResult]) -> set[tuple[str, str]]:
-    """Return the (LLM, dataset) pairs for which rows of a twin would be sent that are made of a private table's cells.
-    """
+    """Return the (LLM, dataset) pairs for which twins made of a private table's cells would be sent away."""
     return {
         (planned.name.llm, planned.table.named)
         for planned in planned_results

@@ -2,8 +2,7 @@
 
 All queries to an LLM about a dataset stay in one part, in every edition, split, serializer and prompt set. This is
 because some tests share their evidence, asking in turns goes from test to test, and a control is built once for a
-table. With a reference, all LLMs on a dataset stay in one part, since the reference's answers affect all of their
-results.
+table. With a reference, all LLMs on a dataset stay in one part, since its answers affect all results on it.
 
 A part consists of neighbouring results of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
 memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.

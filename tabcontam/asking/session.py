@@ -138,8 +138,8 @@ class Session(Account):
                 keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
-        """If this LLM turned out to give no log-probabilities, ask for answers in words from now on. Return the planned
-        results that change.
+        """Ask for words from now on if this LLM turned out to give no log-probabilities. Return the planned results
+        changed.
         """
         lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
@@ -306,9 +306,7 @@ class Session(Account):
                     return
 
     async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedResult], bool]) -> AsyncIterator[Job]:
-        """Yield the unanswered queries of one LLM's planned results for which `wanted` is true, in order. Prepare the
-        LLM before each new table.
-        """
+        """Yield the unanswered queries of the LLM's `wanted` results, in order. Prepare the LLM for each new table."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
             left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
@@ -352,8 +350,7 @@ class Session(Account):
                 self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: RunSource, table: Table) -> Model:
-        """Return the model that answers about a table. If it cannot be prepared, the results on the table are skipped.
-        """
+        """Return the model that answers about a table. If it cannot be prepared, results on the table are skipped."""
         own = [planned for planned in self._plan_of(subject) if planned.table is table]
         queries = [query for planned in own for query in planned.queries]
         try:

@@ -1,5 +1,4 @@
-"""Tables that are asked in turns, query by query across tests, until they are decided. Earlier answers count when their
-turn comes.
+"""Tables that are asked in turns, query by query, until they are decided. Earlier answers count when their turn comes.
 
 So a run that has every answer in a folder or in the store decides after as many queries as a run that pays for them.
 """

@@ -154,8 +154,7 @@ class ModelRequest:
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """A function that returns whether an answer so far has become endless; None for prompts that ask for no values.
-        """
+        """A function that returns whether an answer so far has become endless; None if no values are asked for."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
@@ -280,9 +279,7 @@ class Model(Protocol):
         return
 
     def settle(self, form: PromptForm) -> None:
-        """Use the prompt form that an earlier run found. Only called for a model that is not `settled`: its form is
-        unknown.
-        """
+        """Use the prompt form that an earlier run found. Only called if the form is unknown (`settled` is False)."""
         return
 
     def shown_by(self, doing: Doing) -> None:
@@ -333,9 +330,7 @@ class Model(Protocol):
         return Scores((), ReplyState.FAILED, f"{self.spec} gives no log-probabilities")
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return the log-probability of each ending of a text. This default scores whole texts; some models have a
-        faster way.
-        """
+        """Return the log-probability of each ending of a text. This default scores whole texts."""
         question, found = request.endings, dict[str, float]()
         charged: list[Usage | None] = []
         for ending in dict.fromkeys(question.endings):

@@ -76,8 +76,7 @@ class Batches(Protocol):
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None if there is
-        none.
+        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None without one.
 
         `since`: when it was sent, in seconds since 1970, by this machine's clock.
         """
@@ -92,9 +91,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in `result`, and whether sending `request` again may get a better one. `sent`: how it was
-        written.
-        """
+        """Return the reply to `request`, written in the style `sent`, and whether a second try may get a better one."""
 
     @abstractmethod
     def cancelling(self, batch: str) -> str:

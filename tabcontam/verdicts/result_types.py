@@ -34,7 +34,9 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the place of a result, or of a trial, from its fields."""
+    """Return the values of `PLACE`, which name a result: its model, table, file and test, from the fields of the result
+    or a trial.
+    """
     return tuple(text(fields.get(name)) for name in PLACE)
 
 

@@ -70,8 +70,7 @@ class AnthropicBatches(Batches):
         return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch with requests of these `names` that was made closest to `since`; None without one.
-        """
+        """Return the id of the batch with requests of these `names` made closest to `since`; None without one."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"

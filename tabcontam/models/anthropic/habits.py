@@ -25,9 +25,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class AnthropicHabits:
-    """The habits that a model's server has shown so far, such as refused arguments. They are only added; `most` only
-    falls.
-    """
+    """The habits that a model's server has shown, such as refused arguments. They are only added; `most` only falls."""
 
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
     thinks: bool = False  # True if it was seen to think although asked not to
@@ -41,9 +39,7 @@ class AnthropicHabits:
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits with the one that the refusal `problem` shows; None if writing a request differently
-        cannot help.
-        """
+        """Return these habits with what the refusal `problem` shows; None if writing differently is no help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):

@@ -136,8 +136,7 @@ class AnthropicModel(ServedModel):
     ) -> tuple[Reply, bool]:
         """Return the reply to a refused request of a batch, and whether a second try may be accepted.
 
-        `before`: the model's habits (the demands known) before the batch was first read. Each request may show the same
-        one.
+        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
         """
         if fewer := before.without(problem, before.arguments(request)):
             self._learn(fewer)

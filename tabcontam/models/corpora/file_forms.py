@@ -40,8 +40,8 @@ BY_SUFFIX = {
 
 
 class FileFormat(NamedTuple):
-    """The form of a file (how it is split into documents), its compression, and its encoding. The last two are empty
-    for plain UTF-8.
+    """The form of a file, such as JSON lines, its compression, and its encoding. The last two are empty for plain
+    UTF-8.
     """
 
     form: FileForm

@@ -28,9 +28,7 @@ Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The `things` (words, by their spellings) needed for a match: of any `least` of them, a match contains at least
-    one.
-    """
+    """The `things` (texts in several spellings) needed for a match: it contains at least one of any `least` of them."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int

@@ -37,9 +37,8 @@ HEADER = "shard.json"
 @dataclass
 class ShardBuilder:
     """The documents of the next shard. `pieces` has four numbers for each piece of a document: its position in the
-    text, the file's number combined with the sign before the document's number, the document's number in the file, and
-    the piece's offset in the document. `shared` is the number of bytes at the beginning that are also in the shard
-    before.
+    text, the file's number combined with the next number's sign, the document's number in the file, and the piece's
+    offset in the document. `shared` is the number of bytes at the beginning that are also in the shard before.
     """
 
     text: bytearray = field(default_factory=bytearray)
@@ -163,8 +162,7 @@ class IndexShard:
         self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
 
     def ranges(self, sought: SearchTexts) -> "tuple[Numbers, Numbers]":
-        """Return for each text the range of the suffixes that begin with it; an empty range if the text does not occur.
-        """
+        """Return for each text the range of the suffixes that begin with it; the range is empty if there are none."""
         import numpy as np
 
         first, last = self._pairs[sought.pairs], self._pairs[sought.pair_ends]

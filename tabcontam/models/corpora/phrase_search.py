@@ -35,8 +35,8 @@ class PhraseSearch:
             self._sought[size] = _known(wanted), wanted
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield (number of a list, index of a piece, first place there) for each text of the list in that piece. Lists
-        in `over` are left out.
+        """Yield (a list's number, a piece's index, first place of a text there), each once. Lists in `over` are left
+        out.
         """
         words = block.tokens
         for size, (known, wanted) in self._sought.items():

@@ -40,8 +40,8 @@ class StringSearch:
                 self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield (number of a list, index of a piece, first place there) for each text of the list in that piece. Lists
-        in `over` are left out.
+        """Yield (a list's number, a piece's index, first place of a text there), each once. Lists in `over` are left
+        out.
         """
         if not self._wanted:
             return

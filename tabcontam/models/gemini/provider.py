@@ -159,8 +159,7 @@ class GeminiModel(ServedModel):
     def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
         """Return whether an error names a part that this model refuses. From now on requests lack that part.
 
-        `before`: the model's habits (the demands known) before the batch was first read. Each request may show the same
-        one.
+        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
         """
         fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)

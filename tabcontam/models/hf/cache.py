@@ -41,8 +41,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return `room`, a tensor of `length` places in use, with `new` after them. If it is full or is not that of `held`,
-    return a larger tensor with the places of `held`.
+    """Return `room` with `new` after its first `length` places; a larger copy of `held` if `room` is full or another
+    tensor.
     """
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)

@@ -198,8 +198,8 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return the class of a prompt's answer limit: limits in a class differ by a factor below 8. Only prompts of one
-    class share a batch, because it is computed until its longest answer ends.
+    """Return the class of a prompt's answer limit (factor 8): a batch has one class, since its longest answer delays
+    all.
     """
     return row.max_tokens.bit_length() // 3
 

@@ -92,9 +92,7 @@ class ControlModel(Model):
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
-        """Return the indices of the rows that the control reads; None for all. In a twin they do not depend on the
-        queries.
-        """
+        """Return the indices of the rows that the control reads. In a twin they do not depend on the queries."""
         if self.exposed:
             return places_read(table, queries)
         return drawn_places(len(table.rows) + len(table.withheld))

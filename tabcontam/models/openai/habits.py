@@ -81,9 +81,7 @@ def limits(problem: Problem) -> LengthLimits | None:
 
 @dataclass(frozen=True)
 class OpenAIHabits:
-    """The habits that a model's server has shown so far, such as refused parameters. They are only added; limits only
-    shrink.
-    """
+    """The habits that a model's server has shown, such as refused parameters. They only grow; limits only shrink."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
@@ -95,8 +93,7 @@ class OpenAIHabits:
     scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
-        """Return these habits together with those of `other`, without the `room` that was stated for a single prompt.
-        """
+        """Return these habits together with those of `other`, without the `room` that was stated for one prompt."""
         return OpenAIHabits(
             self.refused | other.refused,
             self.thinks or other.thinks,
@@ -110,8 +107,7 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with the one that the refusal `problem` shows; None if writing a request differently
-        cannot help.
+        """Return these habits with what the refusal `problem` shows; None if writing differently is no help.
 
         `request`: None if a text is scored, as that cannot be made shorter.
         """
@@ -208,9 +204,7 @@ class OpenAIHabits:
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
-    """Return the token limit to try after `limit` was refused: the `room` that the server states, or half as many for
-    thinking.
-    """
+    """Return the token limit to try after `limit` was refused: the stated `room`, or else with half the thinking."""
     half = max_tokens + (limit - max_tokens) // 2
     return max(max_tokens, min(half if room is None else room, limit - 1))
 

@@ -70,8 +70,7 @@ class Cluster:
         return replicated
 
     def begin(self, model: ReplicatedModel) -> None:
-        """Start or join the cluster for a model, and watch its head (the machine that manages it). Raises `UsageError`.
-        """
+        """Start or join the cluster for a model, and watch its head, the managing machine. Raises `UsageError`."""
         self._open.add(model)
         self.join()
         if self._watch is None:
