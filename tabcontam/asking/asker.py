@@ -134,9 +134,7 @@ class Asker:
             before += 1
 
     async def _slotted(self, model: Model, *asked: Any) -> Answer:
-        """Ask once a slot of the limiter is free. If the first answer shows how to ask the model, other queries wait
-        for it.
-        """
+        """Ask once a slot of the limiter is free. If the first answer shows how to ask, other queries wait for it."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:

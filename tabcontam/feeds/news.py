@@ -13,9 +13,7 @@ from tabcontam.feeds.web_text import page_of
 
 
 def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | UnusableText]:
-    """Yield the articles in the feed's order, and an `UnusableText` for each article left out. `dated` decides if its
-    date counts.
-    """
+    """Yield the articles in the feed's order, and an `UnusableText` for each one left out. `dated` checks dates."""
     try:
         found = fetcher.get(feed.address)
     except UnusableText as reason:

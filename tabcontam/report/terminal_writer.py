@@ -62,9 +62,7 @@ class TerminalWriter:
             self.parts([(head.ljust(label_width if shown else 0), "bold"), (shown, style)])
 
     def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """Print a heading and a text. The text is folded in a column next to the heading, or below it if there is no
-        room.
-        """
+        """Print a heading and a text. The text is folded in a column next to the heading, or below it if narrow."""
         from rich.cells import cell_len
 
         if not self.console.is_terminal:
@@ -90,8 +88,8 @@ class TerminalWriter:
 
 
 def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
-    """Return a table without lines, columns `gap` blanks apart. The `first` folds; the others, `heads`, are flush
-    right.
+    """Return a table without lines, with `gap` blanks between columns. The `first` folds; the others (`heads`) are
+    flush right.
     """
     from rich.table import Table
 

@@ -51,9 +51,7 @@ class JudgingSheet:
         return tuple(item for item in self.items if item.word is None)
 
     def note(self, item: JudgingItem, word: Likeness) -> None:
-        """Record the person's judgement (`word`) of a pair: it is on disk when this function returns. Raises
-        `UsageError`.
-        """
+        """Record the person's judgement (`word`) of a pair. It is on disk when this returns. Raises `UsageError`."""
         journal = JudgementJournal(self.folder)
         try:
             for place, query in item.places:

@@ -34,9 +34,7 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the values of `PLACE`, which name a result: its model, table, file and test, from the fields of the result
-    or a trial.
-    """
+    """Return the values of the fields in `PLACE`, which name a result, from the fields of a result or of a trial."""
     return tuple(text(fields.get(name)) for name in PLACE)
 
 

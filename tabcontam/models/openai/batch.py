@@ -150,8 +150,7 @@ class OpenAIBatches(Batches):
     def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply to a refused request, and whether a second try may be accepted.
 
-        The refusal is compared with the habits (known demands) before the batch was read: others may show the same
-        demand.
+        The refusal is compared with the habits (known demands) before the batch was read: others may show it too.
         """
         plain = OpenAIHabits().arguments(sent.form, request)
         if adapted := self._before.adapted(problem, sent.form, request, plain):
