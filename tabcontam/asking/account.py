@@ -39,7 +39,7 @@ class Account:
     _turns: Mapping[ResultKey, TableTurns]
 
     def results(self) -> list[Result]:
-        """Return every planned result except the references', judged from the answers so far."""
+        """Return the result of each query sheet except the references', judged from the answers so far."""
         results = [
             replace(
                 self._result(planned),

@@ -88,7 +88,8 @@ class JudgePass:
         await self.model.close()
 
     async def ask(self) -> None:
-        """Ask about every unjudged completion, and every unjudged pair made to check the judge; once about equal pairs.
+        """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
+        once.
         """
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
         self._before, self._judgements = set(held), []

@@ -75,8 +75,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait for the requests before this one. Only the first in line has a time; the next gets one when it is first.
-        """
+        """Wait for the requests before this one. Only the first one has a time; the next gets its time when first."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:

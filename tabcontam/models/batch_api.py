@@ -21,7 +21,7 @@ NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part
 
 @dataclass(frozen=True)
 class RequestStyle:
-    """How the requests of a batch were written: in which prompt form, and with how many tokens for thinking."""
+    """The way in which the requests of a batch were written: the prompt form, and the tokens allowed for thinking."""
 
     form: PromptForm
     allowance: int = 0
@@ -60,7 +60,7 @@ class Batches(Protocol):
 
     @property
     def sent(self) -> RequestStyle:
-        """How a request would be written now: in which prompt form, and with how many tokens for thinking."""
+        """The way in which a request would be written now: the prompt form, and the tokens allowed for thinking."""
         return RequestStyle(self._model.form, self._model.allowance)
 
     @abstractmethod

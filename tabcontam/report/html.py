@@ -143,8 +143,7 @@ def has_page_per_llm(view: RunResults) -> bool:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One LLM on a page: its columns (block), the LLM's number from 1, and the page with its results ("": this page).
-    """
+    """One LLM on a page: its columns (block), its number from 1, and the page with its results ("": this page)."""
 
     number: int
     block: LlmBlock

@@ -400,8 +400,7 @@ class _Gate:
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """Return the row tests that a control makes void on this table: for clean if `exposed`, else for contaminated.
-        """
+        """Return the row tests that a control makes void on this table: for clean if `exposed`, else contaminated."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())

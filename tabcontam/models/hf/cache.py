@@ -41,8 +41,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return `room` with `new` after its first `length` places; a larger copy of `held` if `room` is full or not its
-    own.
+    """Return `room` with `new` after its first `length` places; a larger copy of `held` with `new` if `room` is full,
+    or is not the tensor that `held` is in.
     """
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
