@@ -1,4 +1,4 @@
-"""The account of a session: the result of every cell, the requests and costs, and the reason why it ended."""
+"""The account of a session: all results, the requests and costs, and the reason why it ended."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ class Account:
     _turns: Mapping[ResultKey, TableTurns]
 
     def results(self) -> list[Result]:
-        """Return the result of every cell except the reference's cells, judged from the answers so far."""
+        """Return the result of each query sheet except the references', judged from the answers so far."""
         results = [
             replace(
                 self._result(planned),
@@ -114,7 +114,7 @@ class Account:
         return [visible(f"{spec} {read}", line=True) for spec, read in lines if read]
 
     def durations(self) -> list[Duration]:
-        """Return the seconds that the answers of each cell took in total. Stored answers took no time."""
+        """Return the seconds that the answers of each planned result took in total. Stored answers took no time."""
         return [
             Duration(**planned.name._asdict(), seconds=round(self.seconds[planned.name], 3))
             for planned in self.plan
@@ -126,13 +126,13 @@ class Account:
         return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
     def _exposure(self, planned: PlannedResult) -> float | None:
-        """Return how many copies of a row of the cell's table its model has read, on average; None if unknown."""
+        """Return how many copies of a row of its table the model of `planned` has read, on average; None if unknown."""
         copies = self._copies_of(planned)
         stated = [copy for copy in copies if copy is not None]
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
-        """Return how many copies of the query's rows the cell's model has read; None if the rows differ in that number.
+        """Return how many copies of the query's rows the model of `planned` has read; None if not equally many of each.
 
         A decoy asks about no row of the table, so its number is None.
         """
@@ -142,7 +142,7 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
-        """Return how many copies of each row of the cell's table its model has read."""
+        """Return how many copies of each row of its table the model of `planned` has read."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
@@ -154,16 +154,16 @@ class Account:
         return self.askers[llm].ended if llm in self.askers else ""
 
     def _turns_of(self, planned: PlannedResult) -> TableTurns | None:
-        """Return the turns of a cell's table; None if the cell is not asked in turns."""
+        """Return the turns of the table of `planned`; None if `planned` is not asked in turns."""
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
     def _spared(self, planned: PlannedResult) -> int:
-        """Return how many queries of a cell are not asked because earlier tests have decided its table."""
+        """Return how many queries of `planned` are not asked because earlier tests have decided its table."""
         turns = self._turns.get(planned.name.of_table) if planned.deferred else None
         return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
     def _of_reference(self, planned: PlannedResult) -> Reference | None:
-        """Return the reference with its answers to a cell's queries; None if the test ignores references."""
+        """Return the reference with its answers to the queries of `planned`; None if the test ignores references."""
         if not self.references or not asked_of_reference(planned.test):
             return None
         first, *further = self.references

@@ -1,6 +1,5 @@
-"""The way from a query to a source's answer: retries, a slot of the limiter, and the request itself.
-
-A query that waits for another try frees its slot for other queries.
+"""The way from a query to a source's answer: retries, a slot of the limiter (leave to send one request), and the
+request itself. A query that waits for another try frees its slot for other queries.
 """
 
 import asyncio
@@ -105,7 +104,7 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer | None:
-        """Return what `ask` returns, or None if it sends nothing. Then free the limiter's place of `admitted`."""
+        """Return what `ask` returns, or None if it sends nothing. Then dismiss `admitted` from the limiter."""
         try:
             return await self.ask(model, query, keep, unwanted)
         except StoppedError:
@@ -135,7 +134,7 @@ class Asker:
             before += 1
 
     async def _slotted(self, model: Model, *asked: Any) -> Answer:
-        """Ask once a slot is free. If the model learns from its first answer, all other queries wait for it."""
+        """Ask once a slot of the limiter is free. If the first answer shows how to ask, other queries wait for it."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:

@@ -55,7 +55,7 @@ class BatchAsker:
     """An asker of one LLM in batches.
 
     `ask_now` asks one query at once. `take` stores an answer, in the journal too. `left` are the batches that are still
-    at the provider.
+    at the provider. `waiting`, in its methods, has each query to ask, with True if it was sent once before.
     """
 
     model: Model
@@ -85,7 +85,7 @@ class BatchAsker:
                     waiting.extend(await self._collected(ended))
 
     async def _find(self, waiting: deque[tuple[Job, bool]]) -> None:
-        """Take up the batches that an earlier run left, and remove their queries from `waiting`."""
+        """Watch the batches that an earlier run left at the provider, and remove their queries from `waiting`."""
         for noted in self.notes.open(self.model.spec):
             if not self.model.settled:
                 self.model.settle(noted.sent.form)
@@ -340,7 +340,7 @@ class BatchAsker:
 
 
 def in_words(planned: PlannedResult) -> bool:
-    """Return whether a cell's queries are prompts. Prompts go into batches; texts to be scored do not."""
+    """Return whether the queries of `planned` are prompts. Prompts go into batches; texts to be scored do not."""
     return bool(planned.queries) and isinstance(planned.queries[0].question, Prompt)
 
 

@@ -1,8 +1,8 @@
 """`batches.jsonl` in a run's folder: notes on each batch, so that no batch is sent twice or lost.
 
 A batch has three lines: before it is sent; when the provider has given it an id; when its answers are in the folder.
-Each line is on the disk before the run goes on. A batch without an id may have been sent or not: the provider knows it
-by its mark.
+Each line is on the disk before the run goes on. A batch without an id may have been sent or not: its mark, a name that
+we gave it, finds it at the provider.
 """
 
 import json
@@ -23,7 +23,7 @@ INTENDED, SUBMITTED, SETTLED = "intended", "submitted", "settled"
 
 @dataclass(frozen=True)
 class BatchNote:
-    """A batch: the mark that it is sent under, its LLM, when it was sent, and how its requests are written.
+    """A batch: our own name for it (`mark`), its LLM, when it was sent, and how its requests are written.
 
     `since`: seconds since 1970. `names`: the keys under which its replies are stored. `again`: all its requests were
     sent once before, and are not sent a third time. `id`: the provider's id; "" if it is not known.

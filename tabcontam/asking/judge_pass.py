@@ -31,7 +31,7 @@ def label(model: Model) -> str:
 
 @dataclass(frozen=True)
 class JudgePair:
-    """A completion, or a made pair of texts, that the judge is asked about."""
+    """A completion with its true text, or a pair of texts that was made to check the judge."""
 
     place: ResultKey
     compared: CompletionPair
@@ -88,7 +88,9 @@ class JudgePass:
         await self.model.close()
 
     async def ask(self) -> None:
-        """Ask about every completion and made pair that this judge has not judged. Equal pairs are asked once."""
+        """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
+        once.
+        """
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
         self._before, self._judgements = set(held), []
         pairs = list(self._pairs())
@@ -138,7 +140,7 @@ class JudgePass:
         return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
 
     def _pairs(self) -> Iterator[JudgePair]:
-        """Yield the made pairs of every table, and the completions that the session has."""
+        """Yield the pairs made to check the judge, table by table, and the completions that the session has."""
         for place, plan in grouped(self.plan, lambda planned: planned.name._replace(llm="")).items():
             for made in made_pairs(_unasked(plan[0], plan[0].queries)):
                 yield JudgePair(place, made.compared, made.word, made.begging)
@@ -195,5 +197,5 @@ class JudgePass:
 
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
-    """Return the comparisons of a cell's queries, with empty completions."""
+    """Return the comparisons of the `queries` of `planned`, with empty completions."""
     return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

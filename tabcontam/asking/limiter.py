@@ -30,7 +30,7 @@ QUEUED = 4
 
 
 class Limiter:
-    """Slots for requests. `tell` gets each change: the number before, the number now, and why it shrank."""
+    """Slots, each for one request at a time. `tell` gets each change of their number: before, now, why it shrank."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait in line. Only the first request has a fixed time; the next gets its time when it is first."""
+        """Wait for the requests before this one. Only the first one has a time; the next gets its time when first."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:
@@ -90,7 +90,7 @@ class Limiter:
         self._slots.release_on_behalf_of(request)
 
     def answered(self, began: float) -> None:
-        """Note an answer to a request that was sent at `began`. If all slots were in use, the number may grow."""
+        """Note an answer to a request that was sent at `began`. If all slots were in use, their number may grow."""
         tick = 1e-6  # seconds; by a coarse clock a quick answer would take 0
         smoothing = 0.1
         now = self._clock()
@@ -109,7 +109,7 @@ class Limiter:
 
     # pressure: a complaint leaves room for this multiple of the recent answers per second
     def crowded(self, began: float, kind: str, *, shrink: float = 0.9, pressure: float = 1.2) -> None:
-        """Note that the server complained of too many requests. The number shrinks at most once a round.
+        """Note that the server complained of too many requests. The slots become fewer, but at most once a round.
 
         A complaint about a request that was sent before the last reduction shows nothing new.
         """

@@ -1,4 +1,4 @@
-"""The plan of a run: every cell with every query, before anything is sent."""
+"""The plan of a run: every result with all of its queries, before anything is sent."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ class QuerySheet:
     prompts: PromptSet = field(default_factory=default_prompts)
 
     def named(self, llm: str) -> ResultKey:
-        """Return the key of an LLM's cell with this sheet, which no other cell of the run has."""
+        """Return the key of an LLM's result with this sheet, which no other result of the run has."""
         table = self.table
         written, worded = self.serializer.name, self.prompts.name
         return ResultKey(llm, table.name, table.edition, written, self.test.id, worded, table.split)
@@ -120,13 +120,13 @@ class QuerySheet:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedResult(QuerySheet):
-    """A query sheet for one LLM: a cell of the plan.
+    """A query sheet for one LLM: one result of the plan.
 
     `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
-    asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: the
-    cell is asked in turns with the other tests of its table that are bet on, until they have decided the table.
-    `deferred`: the cell is asked after these tests, and only if they have not decided the table. `otherwise`: the cell
-    that takes this one's place if the LLM turns out to give no log-probabilities.
+    asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: it
+    is asked in turns with the other tests of its table whose answers are bet on, until they have decided the table.
+    `deferred`: it is asked after these tests, and only if they have not decided the table. `otherwise`: the planned
+    result that replaces this one if the LLM turns out to give no log-probabilities.
     """
 
     subject: RunSource
@@ -139,7 +139,7 @@ class PlannedResult(QuerySheet):
 
     @cached_property
     def name(self) -> ResultKey:
-        """The key of this cell, which no other cell of the run has."""
+        """The key of this result, which no other result of the run has."""
         return self.named(self.subject.model.spec)
 
     @property
@@ -170,7 +170,7 @@ class PlannedResult(QuerySheet):
 
     @cached_property
     def askable(self) -> tuple[Query, ...]:
-        """The queries written for this cell. A corpus gets only the lookups that its kind of search can do."""
+        """The queries written for this LLM. A corpus gets only the lookups that its kind of search can do."""
         finds = self.subject.model.finds
         if Capability.SEARCH not in self.test.needs or len(finds) == len(LookupMode):
             return self.written
@@ -182,8 +182,8 @@ class Options:
     """The settings of a session.
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all together. `queries`: the most
-    queries in each cell; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that can
-    ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
+    queries for each result; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that
+    can ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
     `temperature`: of tests that can weigh several answers; they ask each query `samples` times. `until_decided`: row
     tests are asked until a table's verdict is reached, without the paper's own queries unless `papers_too` is set.
     `min_power`: a table is dropped once an LLM that remembers this share of its rows would have been detected.
@@ -224,10 +224,8 @@ def plan(
     ready: Callable[[Test, Table], None] = lambda test, table: None,
     prompts: Sequence[PromptSet] = (),
 ) -> list[PlannedResult]:
-    """Return every cell with all of its queries, before anything is sent. A seed plans equal queries for every LLM.
-
-    Each subject has cells only for the tests that it gets (`RunSource.takes`). A reference has cells only for tests
-    that use its answers.
+    """Return every planned result with all of its queries, before anything is sent. All LLMs get equal queries. Each
+    subject gets only the tests that it can take (`RunSource.takes`). A reference gets only tests that use its answers.
 
     Tests that show no rows are planned once, under the first serializer. Tests that word their own queries are planned
     once, under the first of `prompts` (if empty, the default set). `ready` is called before the queries of each
@@ -298,7 +296,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource
 
 
 def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
-    """Return sheets in words by the index of their original, if there are any and a subject can answer them."""
+    """Return the sheets that ask for words, not log-probabilities, by the index of the sheet that each may replace."""
     found = {}
     for number, sheet in enumerate(sheets):
         test = sheet.test.in_words(options.samples)
@@ -308,9 +306,8 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
 
 
 def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Options) -> PlannedResult:
-    """Return the cell as its LLM is asked: with the sheet in words if the LLM gives no log-probabilities.
-
-    If it is unknown whether the LLM gives them, the cell asks for them first, unless the user asks for samples.
+    """Return `planned`, or the result with `worded`, the sheet in words, if the LLM gives no log-probabilities. If it
+    is unknown whether the LLM gives them, they are asked for first, unless the user asks for samples.
     """
     model = planned.subject.model
     if worded is None or model.control or not worded.test.needs <= model.capabilities:
@@ -322,7 +319,7 @@ def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Opt
 
 
 def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
-    """Return the cell with several samples of each query, if the user wants that and the test and the LLM allow it."""
+    """Return `planned` with several samples of each query, if the user wants that and the test and the LLM allow it."""
     count, at, model = options.samples, options.temperature, planned.subject.model
     if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
         return planned
@@ -340,7 +337,7 @@ def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
 
 
 def _bet_on(sheet: QuerySheet) -> QuerySheet:
-    """Return the sheet with only its queries that have a turn, in the order of their turns."""
+    """Return the sheet with only its queries that have a turn (a number in the order of asking), in this order."""
     own = [query for query in sheet.written if query.turn is not None]
     unfit = sheet.unfit or (None if own else SPOILED)
     return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
@@ -359,7 +356,7 @@ def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> 
 def sheet_of(
     test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
 ) -> QuerySheet:
-    """Return the queries of a test about a table. A seed asks about the same rows under all serializers and prompts."""
+    """Return the queries of a test about a table. They ask about the same rows under all serializers and prompts."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
         asking = test.about(options.rows) if options.rows and test.sized else test
@@ -425,7 +422,7 @@ def rows_shown(planned_results: Sequence[PlannedResult]) -> dict[tuple[str, str]
 
 
 def shuffled_shown(planned_results: Iterable[PlannedResult]) -> set[tuple[str, str]]:
-    """Return the (LLM, dataset) pairs that would send twin rows away, made of a private table's cells."""
+    """Return the (LLM, dataset) pairs for which twins made of a private table's cells would be sent away."""
     return {
         (planned.name.llm, planned.table.named)
         for planned in planned_results

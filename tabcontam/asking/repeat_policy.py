@@ -13,7 +13,7 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)
 class RepeatPolicy:
     """The choice of queries that a run asks again. With `last_failed`: queries without a readable answer in its folder.
 
-    `unreadable`: the old answers to these queries, as they were read. An old answer without a new one stays.
+    `unreadable`: the old answers to these queries, as they were read. An old answer is kept if no new answer comes.
     """
 
     options: Options

@@ -213,7 +213,7 @@ class Store:
         return nothing
 
     def _begin(self, rid: Callable[[], None] | None = None) -> None:
-        """Open the file; if it is damaged, begin a new one. `rid`: removes or renames the old file first.
+        """Open the file; if it is damaged, begin a new one. `rid` is called first, to remove or rename the old file.
 
         The folder is locked meanwhile: of several runs, only one makes the file and only one renames it.
         """

@@ -1,10 +1,10 @@
-"""A run in parts, for several machines without a cluster: the choice of the cells that each machine asks.
+"""A run in parts, for several machines without a cluster: the choice of the results that each machine asks for.
 
 All queries to an LLM about a dataset stay in one part, in every edition, split, serializer and prompt set. This is
-because tests of one pool are weighed together, turns go across tests, and a control is built once for a table. With a
-reference, all LLMs on a dataset stay in one part, since the reference's answers affect all of their cells.
+because some tests share their evidence, asking in turns goes from test to test, and a control is built once for a
+table. With a reference, all LLMs on a dataset stay in one part, since its answers affect all results on it.
 
-A part consists of neighbouring cells of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
+A part consists of neighbouring results of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
 memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.
 """
 
@@ -37,7 +37,7 @@ class RunShard:
 
 
 def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:
-    """Return the cells of one part, in the plan's order. Raises `UsageError` if there are too many parts."""
+    """Return the planned results of one part, in the plan's order. Raises `UsageError` if there are too many parts."""
     together = any(planned.subject.reference for planned in plan)
     units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
     if len(units) < shard.of:
@@ -81,7 +81,7 @@ def _filled(loads: Sequence[int], most: int, least: int) -> list[tuple[int, int]
 
 
 def digest(plan: Sequence[PlannedResult]) -> str:
-    """Return the SHA-256, in hexadecimal digits, of a plan's cells and their queries, in order.
+    """Return the SHA-256, in hexadecimal digits, of a plan's results and their queries, in order.
 
     Queries count even if they are not asked: an LLM may turn out to lack something once it is reached, and each machine
     reaches only the LLMs of its own part.

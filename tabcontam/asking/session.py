@@ -82,10 +82,9 @@ class Session(Account):
         check_reachable(subjects, self.unreachable)
 
     async def hold(self, asks: bool = True) -> None:
-        """If the user wants structured answers, find out by one request to each server if it enforces a schema.
-
-        Servers that do not are asked in chat form. If `asks` is False, nothing is sent: a server is assumed to enforce
-        it unless a stored answer shows otherwise.
+        """If the user wants structured answers (JSON of a fixed schema), find out by one request to each server if it
+        enforces a schema. Servers that do not are asked in chat form, without a schema. If `asks` is False, nothing is
+        sent: a server is assumed to enforce it unless a stored answer shows otherwise.
         """
         if self.options.structured:
             chatting = [subject.model for subject in self._reached() if subject.model.form is PromptForm.CHAT]
@@ -123,7 +122,7 @@ class Session(Account):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
-        """Recall the answers to these cells that the folder has."""
+        """Recall the answers to these planned results that the folder has."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for planned in plan:
             for query in planned.written if planned.lacks else planned.queries:  # it may have had what it lacks now
@@ -139,7 +138,7 @@ class Session(Account):
                 keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
-        """Ask cells in words from now on if this LLM turned out to give no log-probabilities. Return these cells."""
+        """Ask for words from now on if this LLM turned out to give no log-probabilities. Return the results changed."""
         lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:
@@ -214,7 +213,7 @@ class Session(Account):
         return [(planned, query) for planned in self._plan_of(subject) for query in planned.queries]
 
     def _plan_of(self, subject: RunSource) -> Sequence[PlannedResult]:
-        """Return the cells of one LLM. All cells are grouped once, since a large run has millions."""
+        """Return the planned results of one LLM. All are grouped by LLM once, since a large run has millions."""
         if not self._own:
             self._own |= grouped(self.plan, lambda planned: id(planned.subject))
         return self._own.get(id(subject), ())
@@ -276,7 +275,7 @@ class Session(Account):
             await self._ask_reworded(subject, plan)
 
     async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
-        """Ask in words the cells that asked for log-probabilities in vain."""
+        """Ask for answers in words where log-probabilities were asked for in vain."""
         self.progress.more(subject.model.spec, sum(len(planned.queries) for planned in plan))
         self._recall_held(plan)
         before = set(self._recalled)
@@ -305,7 +304,7 @@ class Session(Account):
                     return
 
     async def _jobs(self, subject: RunSource, wanted: Callable[[PlannedResult], bool]) -> AsyncIterator[Job]:
-        """Yield the unanswered queries of one LLM's wanted cells, in order. Prepare the LLM before each new table."""
+        """Yield the unanswered queries of the LLM's `wanted` results, in order. Prepare the LLM for each new table."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
             left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
@@ -349,7 +348,7 @@ class Session(Account):
                 self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: RunSource, table: Table) -> Model:
-        """Return the model that answers about a table. If it cannot be prepared, the cells of the table are skipped."""
+        """Return the model that answers about a table. If it cannot be prepared, results on the table are skipped."""
         own = [planned for planned in self._plan_of(subject) if planned.table is table]
         queries = [query for planned in own for query in planned.queries]
         try:
@@ -364,7 +363,7 @@ class Session(Account):
             self.progress.asks_about(subject.model.spec, table.named)  # only answers count for the time left
 
     def _over(self, planned: PlannedResult) -> bool:
-        """Return whether nothing more is to be asked for this cell."""
+        """Return whether nothing more is to be asked for this planned result."""
         lacks = bool(planned.lacks)  # the first query may show it
         spared = bool(self._spared(planned))
         return self.stopping or lacks or planned.name.llm in self.found_by or planned.name in self.skips or spared
@@ -378,7 +377,7 @@ class Session(Account):
         return await asker.ask_admitted(job, job.model, query, take, lambda: self._over(planned))
 
     def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
-        """Store a reply, and record it in the folder for every cell whose query it answers."""
+        """Store a reply, and record it in the folder for every planned result whose query it answers."""
         planned = job.places[0][0]
         self.store.keep(job.model, job.query, asker.llm, reply, self._unsettled)
         self.seconds[planned.name] = self.seconds.get(planned.name, 0.0) + (reply.seconds or 0.0)

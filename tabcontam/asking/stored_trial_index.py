@@ -251,7 +251,7 @@ class StoredTrialIndex:
 
         @cache
         def place_written(begins: bytes) -> int:
-            """Return the number of a result from the beginning of a line, up to its query."""
+            """Return the index of a line's result; `begins` are the bytes of the line before its query."""
             if b"\\" not in begins:
                 with suppress(UnicodeDecodeError):  # a line has the names in the order of `ResultKey`
                     return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), others)

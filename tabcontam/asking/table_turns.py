@@ -1,4 +1,4 @@
-"""Tables that are asked in turns until they are decided. Earlier answers count when their turn comes.
+"""Tables that are asked in turns, query by query, until they are decided. Earlier answers count when their turn comes.
 
 So a run that has every answer in a folder or in the store decides after as many queries as a run that pays for them.
 """
@@ -20,7 +20,7 @@ Conceded = Callable[[PlannedResult, Trial], Trial]  # returns a trial without wh
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One query to ask, and all cells of the plan that use its reply, each with its own query."""
+    """One query to ask, and all planned results that use its reply, each with its own query."""
 
     model: Model
     places: tuple[Slot, ...]
@@ -42,7 +42,7 @@ class TableTurns:
 
     @classmethod
     def of(cls, plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> "TableTurns":
-        """Return the turns of the cells of one LLM and one table."""
+        """Return the turns for `plan`, the planned results of one LLM and one table."""
         slots = [(planned, query) for planned in plan for query in planned.queries]
         slots.sort(key=lambda slot: slot[1].turn or 0)
         by_test = {planned.test.id: planned for planned in plan}

@@ -32,7 +32,7 @@ class Document:
 
 
 class UnusableText(Exception):
-    """A text that is left out. The message is the reason, the same for all texts with this fault."""
+    """The error for a text that is left out. The message is the reason, equal for all texts with this fault."""
 
 
 # Returns a date that counts. Raises `UnusableText` for other dates and for None, before the text is fetched.

@@ -13,7 +13,7 @@ from tabcontam.feeds.web_text import page_of
 
 
 def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | UnusableText]:
-    """Yield the articles in the feed's order, and an `UnusableText` for each article left out. Raises `UsageError`."""
+    """Yield the articles in the feed's order, and an `UnusableText` for each one left out. `dated` checks dates."""
     try:
         found = fetcher.get(feed.address)
     except UnusableText as reason:

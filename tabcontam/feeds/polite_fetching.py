@@ -159,7 +159,7 @@ class Fetcher:
 
     # dead: consecutive failing addresses after which the server counts as unreachable
     def _once(self, address: str, accept: str, *, tries: int = 3, dead: int = 3) -> dict[str, Any]:
-        """Return the answer to a request. The request is sent only if the journal has no answer to it.
+        """Return the answer to a request. It is sent only if the journal (`requests.jsonl`) has no answer to it.
 
         Raises `UnusableText` if the request fails. Raises `FetchError` if several addresses in a row fail, or if the
         server asks for a long wait.

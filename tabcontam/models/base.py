@@ -1,7 +1,7 @@
 """The interface of every source, a model or a corpus: `answer(request) -> answer`.
 
-A source gets a question, and no facts about the test that asks it. A model uses the rendering of a prompt that fits its
-form. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
+A source gets a question, and no facts about the test that asks it. A prompt is rendered in the model's form, such as
+chat. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
 `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of failure has an error,
 so that one place decides what to do about it:
 
@@ -62,9 +62,9 @@ class FatalError(Exception):
 
 
 class LackError(Exception):
-    """The error of a source that lacks a need of this kind of question. It is still asked other kinds of questions.
+    """The error of a source that cannot answer this kind of question, such as scoring. It is still asked other kinds.
 
-    `sent`: this question was sent. If False, the source was already known to lack it.
+    `sent`: this question was sent. If False, it was known before that the source cannot answer it.
     """
 
     def __init__(self, text: str, sent: bool = True) -> None:
@@ -154,7 +154,7 @@ class ModelRequest:
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """A function that returns whether an answer so far has become endless; None for prompts without values."""
+        """A function that returns whether an answer so far has become endless; None if no values are asked for."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
@@ -184,7 +184,7 @@ def sum_charges(charged: Sequence[Usage | None]) -> Usage | None:
 
 
 def common_prefix_length(texts: Collection[tuple[int, ...]]) -> int:
-    """Return the number of tokens that all of these texts begin with."""
+    """Return how many tokens, from the first on, are the same in all texts. A text is given as its token ids."""
     first, last = min(texts), max(texts)  # in this order all other texts are between the two
     shortest = min(len(first), len(last))
     return next((place for place in range(shortest) if first[place] != last[place]), shortest)
@@ -197,7 +197,7 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
 
 
 def unserved(model: "Model", error: UsageError) -> str:
-    """Return why a model cannot be used. The line begins with another way to have it served, if there is one."""
+    """Return the line of `error`, after another way in which the user could have the model served, if there is one."""
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
@@ -233,7 +233,7 @@ class Model(Protocol):
 
     @property
     def form(self) -> PromptForm:
-        """The form in which this model is sent prompts."""
+        """The form in which this model is sent prompts: chat, text to be continued, or another of `PromptForm`."""
         ...
 
     @property
@@ -279,11 +279,11 @@ class Model(Protocol):
         return
 
     def settle(self, form: PromptForm) -> None:
-        """Use the form that an earlier run found. Only called for a model that is not `settled`."""
+        """Use the prompt form that an earlier run found. Only called if the form is unknown (`settled` is False)."""
         return
 
     def shown_by(self, doing: Doing) -> None:
-        """Keep a function that shows progress during answers that take minutes. Called before anything is asked."""
+        """Keep `doing`, which shows progress during answers that take minutes. Called before anything is asked."""
         return
 
     def stop(self) -> None:
@@ -330,7 +330,7 @@ class Model(Protocol):
         return Scores((), ReplyState.FAILED, f"{self.spec} gives no log-probabilities")
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return the log-probability of each ending of a text. Here whole texts are scored; some models do better."""
+        """Return the log-probability of each ending of a text. This default scores whole texts."""
         question, found = request.endings, dict[str, float]()
         charged: list[Usage | None] = []
         for ending in dict.fromkeys(question.endings):
@@ -349,7 +349,7 @@ class Model(Protocol):
         return Matches((), 0, ReplyState.FAILED, f"{self.spec} holds no documents to search")
 
     async def rest(self) -> None:
-        """Free what other models may wait for, since no query is left that can be asked now."""
+        """Free resources that other models may wait for, since this model cannot be asked any query now."""
         return
 
     async def close(self) -> None:

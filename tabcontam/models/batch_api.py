@@ -21,7 +21,7 @@ NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part
 
 @dataclass(frozen=True)
 class RequestStyle:
-    """The form and the tokens allowed for thinking with which the requests of a batch were written."""
+    """The way in which the requests of a batch were written: the prompt form, and the tokens allowed for thinking."""
 
     form: PromptForm
     allowance: int = 0
@@ -60,23 +60,23 @@ class Batches(Protocol):
 
     @property
     def sent(self) -> RequestStyle:
-        """The form and the tokens allowed for thinking with which a request would be written now."""
+        """The way in which a request would be written now: the prompt form, and the tokens allowed for thinking."""
         return RequestStyle(self._model.form, self._model.allowance)
 
     @abstractmethod
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as a batch contains it, as JSON in one line. No other request of a batch has this `name`.
+        """Return one request of a batch as JSON in one line. No other request of the batch has this `name`.
 
         Raises ValueError if a prompt cannot be written as JSON.
         """
 
     @abstractmethod
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send a batch under our own `mark`, and return its id."""
+        """Send a batch, and return its id. `mark` is our own name for it, by which `find` finds it."""
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent under this mark with these requests; None if there is none.
+        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None without one.
 
         `since`: when it was sent, in seconds since 1970, by this machine's clock.
         """
@@ -91,7 +91,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request, and whether sending it again, as written now, may get a better one."""
+        """Return the reply to `request`, written in the style `sent`, and whether a second try may get a better one."""
 
     @abstractmethod
     def cancelling(self, batch: str) -> str:

@@ -7,7 +7,7 @@ HELD = "structured"  # one more choice: the chat form, with answers to row tests
 
 
 class PromptForm(StrEnum):
-    """The form in which a request is written."""
+    """The form in which a prompt is written, such as messages (chat) or a text to be continued (completion)."""
 
     CHAT = "chat"
     COMPLETION = "completion"

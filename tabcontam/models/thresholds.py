@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 MOST_THINKING_TOKENS = 4096  # tokens that a model may think; the limit on an answer does not count them; by hand
 # bytes of the largest record that is parsed; a larger one is read as text; by hand; docs/corpora.md

@@ -132,9 +132,9 @@ def bits(scores: Answer | None) -> float | None:
 def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
     """Return, of each reply and the true continuation, the longest common n-gram and the share that was copied.
 
-    Each number is reduced by its mean for the same reply and the continuations of ten other passages of the same side.
-    This removes the effect of common phrases, such as a licence that many texts have. None marks a piece without an
-    answer, because a refusal is no evidence about memory.
+    Each number is reduced by its mean for the same reply and the continuations of ten other passages of the same group,
+    old or fresh. This removes the effect of common phrases, such as a licence that many texts have. None marks a piece
+    without an answer, because a refusal is no evidence about memory.
     """
     expected = [words(piece.expected) for piece in pieces]
     sides = {side: [place for place, piece in enumerate(pieces) if piece.old is side] for side in (True, False)}

@@ -78,7 +78,7 @@ class TextPassage:
 
 @dataclass(frozen=True)
 class QuestionCandidate:
-    """Sentences that contain the answer to a question of a kind. `term` is the term that they may explain."""
+    """Sentences that contain the answer to a question of this `kind`. `term` is the term that they may explain."""
 
     passage: TextPassage
     kind: QuestionKind

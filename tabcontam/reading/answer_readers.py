@@ -204,7 +204,7 @@ def stated_values(text: str, name: str) -> Iterator[str | None]:
 
 
 def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return the cells without placeholders, and without words for "no value" except values of the column."""
+    """Return the cells without placeholders, and without words for "no value" that are no value in `sorts`."""
 
     def is_one(name: str, cell: str | None) -> bool:
         if cell is None or is_number(cell):
@@ -241,7 +241,9 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return as many values as features are asked, on one line or one per line. Numeric features need numbers."""
+    """Return a value for each asked feature, on one line or one per line. Features that are numeric in `sorts` need
+    numbers.
+    """
     header = [spelling(name) for name in asked]  # the line that has the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:

@@ -84,7 +84,7 @@ def same_value(answer: str | None, expected: str | None) -> bool:
 
 
 def is_mark(cell: str | None) -> bool:
-    """Return whether a cell is a mark that answers use for a missing value."""
+    """Return whether a cell is None or a sign that answers use for a missing value, such as `?`."""
     return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 

@@ -1,4 +1,4 @@
-"""The value that an answer gives for one asked cell, found by the marks around it.
+"""The value that an answer gives for one asked cell, found by what sets it apart (marks it) in the text.
 
 A marked place is read first: a line of its own, a box, tags, a label, the feature's name, emphasis, quotes. If no
 marked place has a value, a number or a listed value counts if it is the only one in the text.
@@ -108,7 +108,7 @@ def _decoded(text: str) -> object:
 
 
 def _whole(inside: str, begin: str, end: str) -> bool:
-    """Return whether two marks wrap the whole text between them, and not two pieces that each have both marks."""
+    """Return whether `begin` and `end` around `inside` belong together, as in `[a]`; in `[a] or [b]` they do not."""
     if begin in "([":
         depth = list(accumulate((letter == begin) - (letter == end) for letter in inside))
         return not depth or (min(depth) >= 0 and depth[-1] == 0)

@@ -72,7 +72,7 @@ def _kind(record: Record) -> tuple[str | None, ...]:
 
 
 def judge_together(numbers: Sequence[int], results: list[Result], asked: Mapping[int, RecordedEvidence | str]) -> None:
-    """Judge, in place, the results that share an error budget. Uninformative results use none of it."""
+    """Judge, in place, the results that share an error budget. Uninformative results use none of this budget."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedEvidence) for number in numbers))
     for number in numbers:
         results[number] = _judged(results[number], asked[number], at)

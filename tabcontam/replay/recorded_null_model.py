@@ -65,7 +65,7 @@ class KnownEdition:
         return self._places.get(tuple(self._printed(values.get(name)) for name in self.table.columns))
 
     def row(self, place: int) -> dict[str, Cell]:
-        """Return the row's cells by column; None for a missing cell."""
+        """Return the cells of the row with index `place`, by column; None for a missing cell."""
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
@@ -104,7 +104,9 @@ class KnownEdition:
         return predicted
 
     def _apart(self, name: str, place: int) -> Numbers:
-        """Return the distance of each row's cell to this row's, in standard deviations; 1 between two categories."""
+        """Return the distance of each cell of column `name` to that in row `place`, in standard deviations, or 1
+        between categories.
+        """
         numbers = self._columns[name].numbers
         apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
         near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), LARGEST_NUMBER_DISTANCE)

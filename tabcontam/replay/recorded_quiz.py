@@ -1,7 +1,7 @@
 """Recorded answers to the Data Contamination Quiz (Golchin and Surdeanu 2025): the published levels, and no verdict.
 
 An LLM wrote the distractors as other wordings of the original. It is unknown how the original can be recognised without
-memory, so there is no null. The share of instances whose shortest option is the original shows how much the texts
+memory, so there is no null model. The share of instances whose shortest option is the original shows how much the texts
 reveal.
 """
 

@@ -43,7 +43,7 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 @dataclass(frozen=True)
 class RecordedEvidence:
-    """A recorded result: the `test` that judges its `trials`, the null in words, and the beginning of its sentence.
+    """A recorded result: the `test` that judges its `trials`, the null model in words, and its sentence's beginning.
 
     `notes`: how the published rules read the answers differently, the most important first.
     """
@@ -76,7 +76,7 @@ class RecordedEvidence:
 
 
 def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dictionary) -> RecordedEvidence | str:
-    """Return the rows of a result, with the edition's frequencies as their null, or why these are not known.
+    """Return the rows of a result, with the edition's frequencies as their null model, or why these are not known.
 
     A row that was asked twice in the same way counts once, since a greedy model gives the same answer again.
     """

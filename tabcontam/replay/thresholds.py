@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 MOST_CELLS_OF_RECORDED_ROW = 200  # cells; a longer answer counts as no row of the file; by hand
 # characters of a long value in a print of pandas, by which rows are found; pandas' display.max_colwidth of 50, less

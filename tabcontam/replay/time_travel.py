@@ -2,7 +2,7 @@
 
 A setting (an LLM, a dataset, a split) has a result for each method: Algorithm 1 by ROUGE-L, which is computed here;
 Algorithm 1 by the recorded BLEURT; Algorithm 2 by the judge's words; Algorithm 2 by each person's words. Only the first
-method has a calibrated verdict. The other methods have the same answers, and an overlap or a word alone has no null.
+method has a calibrated verdict. The others have the same answers, and an overlap or a word alone has no null model.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,8 @@ Mark = tuple[int, int, str]  # start, end, and the state: "right" or "wrong"
 
 
 def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
-    """Return the marks of a row's values. Each value is searched for after its feature's name or else the last value.
+    """Return the marks (begin, end, state) of a row's values. Each is searched for after its feature's name or else the
+    last value.
 
     `given` has the feature, value and state of each cell, in the row's order. A value that the text does not contain as
     it was read gets no mark.

@@ -34,8 +34,8 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page. `blobs` has a text for each LLM, by the number of the LLM's block from 1. The other
-    mappings are by a result's place, as in `RunResults.placed`.
+    """The evidence on a page. `blobs` has a text for each LLM, by the number from 1 of the LLM's part (block) of the
+    page. The other mappings are by a result's place, as in `RunResults.placed`.
 
     `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
     summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js

@@ -142,7 +142,7 @@ def has_page_per_llm(view: RunResults) -> bool:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One LLM on a page: its block, the block's number from 1, and the page with its results ("": the same page)."""
+    """One LLM on a page: its columns (block), its number from 1, and the page with its results ("": this page)."""
 
     number: int
     block: LlmBlock

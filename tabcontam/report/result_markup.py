@@ -58,7 +58,7 @@ class ResultMarkup:
         self._sources = {source: number for number, source in enumerate(sources_shown(self._view), start=1)}
 
     def place(self, leaf: int, column: int, test: str) -> str:
-        """Return a result's place on the page: the numbers of its LLM, its column and its test."""
+        """Return a result's place on the page: the numbers of its LLM (`leaf`), its column and its test."""
         return f"{leaf}-{column}-{self._row[test]}"
 
     def squares(self, leaf: int, columns: Iterable[ResultColumn], test: str) -> "Markup":

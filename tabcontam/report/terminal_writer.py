@@ -41,7 +41,7 @@ class TerminalWriter:
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
 
     def indented(self, sentence: str, width: int = 80) -> None:
-        """Print a sentence below its head, folded at `width` characters."""
+        """Print a sentence, indented below its heading and folded at `width` characters."""
         for line in wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
             self.line(line)
 
@@ -62,7 +62,7 @@ class TerminalWriter:
             self.parts([(head.ljust(label_width if shown else 0), "bold"), (shown, style)])
 
     def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """Print a head and a text. The text is folded in a column next to the head, or below the head if narrow."""
+        """Print a heading and a text. The text is folded in a column next to the heading, or below it if narrow."""
         from rich.cells import cell_len
 
         if not self.console.is_terminal:
@@ -88,7 +88,9 @@ class TerminalWriter:
 
 
 def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
-    """Return a table without lines, its columns `gap` blanks apart. The first folds; the others are flush right."""
+    """Return a table without lines, with `gap` blanks between columns. The `first` folds; the others (`heads`) are
+    flush right.
+    """
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))

@@ -53,7 +53,9 @@ class TrialSource(Protocol):
 
 
 class TrialIndex:
-    """The trials of each result, by the result's place and then by query. The last trial of a query counts."""
+    """The trials of each result, by the result's place (`Result.place`) and then by query. The last trial of a query
+    counts.
+    """
 
     def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._source = trials if isinstance(trials, TrialSource) else None
@@ -73,7 +75,7 @@ class TrialIndex:
 
 
 def trials_to_show(results: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
-    """Return each result's trials, without decoys, by the result's place. Hits are first, then the paper's queries."""
+    """Return each result's trials, without decoys, by `Result.place`. Hits are first, then the paper's queries."""
     results = list(results)
     trials_of = TrialIndex(results, trials)
     return {

@@ -30,7 +30,8 @@ class UnreadSummary:
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
-    """Return a summary of a result's unread answers; None if all were read. `asked` has each trial with its kind.
+    """Return a summary of a result's unread answers; None if all were read. `asked` has each trial with its kind, such
+    as a hit or unread.
 
     A reply that was not understood counts as declined if more than half of the queries got the same reply.
     """

@@ -43,7 +43,7 @@ def observations(folder: Path) -> list[Observation]:
 
 
 def placed(folder: Path) -> list[tuple[TableName, Observation]]:
-    """Return a run's observations on each table with known exposure, each with its table.
+    """Return a run's observations (verdicts by copies read) on tables with known exposure, each with its table.
 
     If all rows of a table were read equally often, its recorded results are used. Otherwise the rows of each number of
     copies are judged again as a separate table, by the tests that record the row of each query. Results of controls

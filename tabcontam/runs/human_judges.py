@@ -47,11 +47,11 @@ class JudgingSheet:
 
     @property
     def left(self) -> tuple[JudgingItem, ...]:
-        """The pairs without a word from this person."""
+        """The pairs that this person has not judged."""
         return tuple(item for item in self.items if item.word is None)
 
     def note(self, item: JudgingItem, word: Likeness) -> None:
-        """Record the person's word on a pair: it is on disk when this function returns. Raises `UsageError`."""
+        """Record the person's judgement (`word`) of a pair. It is on disk when this returns. Raises `UsageError`."""
         journal = JudgementJournal(self.folder)
         try:
             for place, query in item.places:

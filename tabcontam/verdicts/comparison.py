@@ -287,7 +287,7 @@ def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
 
 
 def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
-    """Yield all pairs of keys that differ only in the field with index `place`, and have a value in this field."""
+    """Yield all pairs of keys with values in the field of index `place` that differ in this field alone."""
     named = (key for key in results if key[place])
     for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
         yield from combinations(keys, 2)

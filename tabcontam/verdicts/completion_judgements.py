@@ -31,9 +31,9 @@ class Judgement:
     """One judge's judgement of one pair; a line of judgements.jsonl.
 
     `by` is the model's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge
-    was asked but gave no word: this is never a "no match", and `detail` states the reason. A pair that was `made` for
-    checking the judge has the likeness `made`. `begging` is true if its completion asks the judge for another likeness.
-    A made pair belongs to no model: `place.llm` is empty.
+    was asked but gave no word: this is never a "no match", and `detail` states the reason. A pair that was `made` to
+    check the judge has the likeness (true word) `made`. `begging` is true if its completion asks the judge for another
+    word. A made pair belongs to no model: `place.llm` is empty.
     """
 
     place: ResultKey

@@ -400,7 +400,7 @@ class _Gate:
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """Return the row tests that a control makes void on this table: for `clean` if `exposed`, or `contaminated`."""
+        """Return the row tests that a control makes void on this table: for clean if `exposed`, else contaminated."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())
@@ -482,7 +482,9 @@ class _Gate:
         return {result.table: self.view.label(result) for result in self.view.results}
 
     def _flagged(self, llm: str, place: TableName) -> list[str]:
-        """Return the row tests with a finding. If only all together have one, return the smallest p-value's."""
+        """Return the row tests with a finding. If only all tests together have one, return the one with the smallest
+        p-value.
+        """
         results, table = self._rows(llm, place), self._tables.get((llm, place))
         if found := [result.test for result in results if result.verdict is Verdict.CONTAMINATED]:
             return found

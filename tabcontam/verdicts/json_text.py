@@ -76,7 +76,7 @@ def _fast_encoder() -> tuple[Callable[..., bytes], type[ValueError]]:
 
 
 def _text(value: Any, pad: str) -> str:
-    """Return the text of a value; `pad` is the beginning of each line in the value that contains it."""
+    """Return the text of a value; `pad` is the indentation of the value that contains it."""
     kind: Any = type(value)
     if kind is str:
         return str(encode_basestring(value))

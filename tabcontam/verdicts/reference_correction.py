@@ -23,8 +23,8 @@ class Reference:
 class ReferenceCorrection:
     """The trials of a test, corrected for the answers of the reference.
 
-    In `weighed`, each of the reference's answers has chance 1. In `informative`, only its right answers have chance 1:
-    where it was wrong, memory is still detectable. `sentence` is the result's sentence on the reference.
+    In `weighed`, each of the reference's answers has chance 1 (no evidence). In `informative`, only its right answers
+    have chance 1: where it was wrong, memory is still detectable. `sentence` is the result's sentence on the reference.
     """
 
     weighed: Sequence[Trial]

@@ -34,7 +34,7 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the place of a result, or of a trial, from its fields."""
+    """Return the values of the fields in `PLACE`, which name a result, from the fields of a result or of a trial."""
     return tuple(text(fields.get(name)) for name in PLACE)
 
 

@@ -59,7 +59,7 @@ class AnthropicBatches(Batches):
         self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as a batch contains it."""
+        """Return the JSON of one request of a batch, which is called `name` there."""
         return as_line({"custom_id": name, "params": self._model.written(request)})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
@@ -70,7 +70,7 @@ class AnthropicBatches(Batches):
         return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch with these requests that was made closest to `since`; None if there is none."""
+        """Return the id of the batch with requests of these `names` made closest to `since`; None without one."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"

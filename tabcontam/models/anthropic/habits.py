@@ -25,7 +25,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class AnthropicHabits:
-    """The demands that a model's server has shown so far. Habits are only added, and the limit only shrinks."""
+    """The habits that a model's server has shown, such as refused arguments. They are only added; `most` only falls."""
 
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
     thinks: bool = False  # True if it was seen to think although asked not to
@@ -33,13 +33,13 @@ class AnthropicHabits:
     least: int = 0  # the fewest tokens that the limit on an answer may be
 
     def joined(self, other: "AnthropicHabits") -> "AnthropicHabits":
-        """Return the habits of both together."""
+        """Return these habits together with those of `other`."""
         most = min((most for most in (self.most, other.most) if most is not None), default=None)
         refused, thinks = self.refused | other.refused, self.thinks or other.thinks
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits with what a refusal teaches; None if another way of writing would not help."""
+        """Return these habits with what the refusal `problem` shows; None if writing differently is no help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -60,7 +60,7 @@ class AnthropicHabits:
 
     @property
     def reasons(self) -> bool:
-        """Return whether the limit on an answer needs more room for thinking."""
+        """Return whether the model may think: the token limit of an answer must then be larger."""
         return self.thinks or self.no_thinking is None
 
     @property
@@ -73,8 +73,8 @@ class AnthropicHabits:
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
         """Return the body of a request except the model's name: the chat, at temperature 0 unless the prompt has one.
 
-        Arguments that the model refuses are left out. A prompt's stop strings are not sent: they belong to its
-        completion form.
+        Arguments that the model refuses are left out. A prompt's stop strings are not sent: only its completion form
+        needs them.
         """
         chat = in_turns(request.prompt.chat) if SYSTEM in self.refused else request.prompt.chat
         system = "\n\n".join(message.content for message in chat if message.role == "system").strip()
@@ -100,7 +100,7 @@ class AnthropicHabits:
 
     @property
     def notes(self) -> str:
-        """The consequence for the answers if requests lack some parts; "" if there is none."""
+        """A line on what follows for the answers if requests lack the refused parts; "" if nothing does."""
         lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
         return "; ".join(line for holds, line in lines if holds)
 

@@ -86,9 +86,8 @@ class AnthropicModel(ServedModel):
             self._recognize(found)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Try again only in words that the model accepts, or with room for its thinking.
-
-        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
+        """Return the reply to a prompt. Send the request again only without a refused part, or with more tokens for
+        thinking. What a refusal shows is stored only once the server has accepted a request that follows it.
         """
         habits, usages = self.habits, list[Usage | None]()
         for left in reversed(range(MOST_WORDINGS)):
@@ -137,7 +136,7 @@ class AnthropicModel(ServedModel):
     ) -> tuple[Reply, bool]:
         """Return the reply to a refused request of a batch, and whether a second try may be accepted.
 
-        `before`: the habits before the batch was first read, since each of its requests may teach the same habit.
+        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
         """
         if fewer := before.without(problem, before.arguments(request)):
             self._learn(fewer)
@@ -221,7 +220,7 @@ class AnthropicModel(ServedModel):
         return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
-        """Return the message about a server that answers no request: who, what, and what to do."""
+        """Return the message about a server that answers no request: what the error concerns, the error, and advice."""
         longest_fatal = 600
         who, key = self._who, self.key_variable
         refused = f"{who} refused the key in {key}; check the key and what it may be used for"

@@ -81,6 +81,6 @@ def listed_names(listing: object) -> list[str]:
 
 
 def supports(about: Mapping[str, Any], *path: str) -> bool | None:
-    """Return whether the server states that a model has this capability; None if it does not mention it."""
+    """Return whether a model's description `about` states the capability at this `path`; None if it does not say."""
     stated = json_at(about, "capabilities", *path, "supported")
     return stated if isinstance(stated, bool) else None

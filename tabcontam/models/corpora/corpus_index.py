@@ -73,8 +73,9 @@ class CorpusIndex:
     def build(
         cls, files: CorpusFiles, progress: ReportProgress = lambda read, of, text: None, shard: int = 128 << 20
     ) -> "CorpusIndex":
-        """Return the index of these files, and build it first if it does not exist. After an interruption, the next
-        call continues with the next shard. Raises `UsageError` if the disk is full or another process builds the index.
+        """Return the index of these files; build it first if missing, in parts (shards) of `shard` bytes. After an
+        interruption, the next call continues with the next shard. Raises `UsageError` if the disk is full or another
+        process builds the index.
         """
         if (found := cls.open(files)) is not None:
             return found

@@ -103,7 +103,7 @@ class CorpusPass:
                 raise
 
     def _places(self) -> Iterator[int]:
-        """Yield the portions that no worker has begun yet."""
+        """Yield the index of each portion that no worker has begun yet."""
         while not self._stop.is_set():
             with self._lock:
                 place = next(self._left, None)
@@ -128,7 +128,7 @@ class CorpusPass:
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
     def _receive(self, place: int, process: "subprocess.Popen[bytes]") -> None:
-        """Receive the progress and the result of a process for one portion."""
+        """Receive the progress and the result of a process for the portion with index `place`."""
         report = self._reporter(place)
         for line in process.stdout or ():
             facts = json.loads(line)

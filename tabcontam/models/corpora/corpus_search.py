@@ -14,7 +14,7 @@ from tabcontam.models.corpora.text_blocks import TextBlock, blocks
 
 
 class CorpusSearch:
-    """A search for several lookups together, each identified by its place in `lookups`."""
+    """A search for several lookups together, each identified by its index in `lookups`."""
 
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
@@ -36,7 +36,7 @@ class CorpusSearch:
         over: Iterable[int] = (),
         report: Callable[[int], None] = lambda size: None,
     ) -> dict[int, LookupMatches]:
-        """Return the matches in these stretches, by the place of the lookup. Lookups in `over` are left out. `goes_on`
+        """Return the matches in these stretches, by the index of the lookup. Lookups in `over` are left out. `goes_on`
         means that the last document continues after the stretches. `report` is called with the number of bytes of each
         block that was searched, and may raise.
         """
@@ -56,13 +56,13 @@ class CorpusSearch:
         return frozenset(self._rows.given_up)
 
     def found_in(self, block: TextBlock, over: Iterable[int] = ()) -> dict[int, LookupMatches]:
-        """Return the matches in one block, by the place of the lookup."""
+        """Return the matches in one block of text, by the index of the lookup. Lookups in `over` are left out."""
         found: dict[int, LookupMatches] = {}
         self._look(block, frozenset(over), found)
         return found
 
     def _look(self, block: TextBlock, over: frozenset[int], found: dict[int, LookupMatches]) -> set[int]:
-        """Add the matches in a block; return the lookups that need no further search."""
+        """Add the matches in a block to `found`; return the lookups that need no further search."""
         for number, piece, places in chain.from_iterable(way.find(block, over) for way in self._ways):
             counted = found.setdefault(number, LookupMatches(self._lookups[number].most))
             source, start, low, high, _, _ = block.pieces[piece]

@@ -43,7 +43,7 @@ def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[
 
 
 def whole(text: bytes, end: int) -> int:
-    """Return the last place up to `end` that is not inside a UTF-8 character."""
+    """Return the largest offset up to `end` that is not inside a UTF-8 character."""
     if end >= len(text):
         return len(text)
     return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)

@@ -38,7 +38,7 @@ def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield the places of a text's letters and digits; other signs are ignored. Each non-ASCII byte is a letter."""
+    """Yield the places of a sought text's letters and digits. Other signs are ignored; non-ASCII bytes are letters."""
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
     for number, wanted in sought.items():

@@ -1,4 +1,4 @@
-"""The form of a corpus file, recognized by the file's first bytes and its name."""
+"""The form of a corpus file, such as JSON lines, recognized by the file's first bytes and its name."""
 
 import json
 from enum import StrEnum
@@ -40,7 +40,7 @@ BY_SUFFIX = {
 
 
 class FileFormat(NamedTuple):
-    """The form of a file, its compression, and its encoding. The last two are empty for plain UTF-8."""
+    """The form of a file, such as CSV, its compression, and its encoding. The last two are empty for plain UTF-8."""
 
     form: FileForm
     compressed: str = ""

@@ -28,7 +28,7 @@ Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The strings needed for a match. A match contains at least one of any `least` of the `things`."""
+    """The `things` (texts in several spellings) needed for a match: it contains at least one of any `least` of them."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
@@ -54,7 +54,7 @@ class IndexSearch:
     lookups: Sequence[Lookup]
 
     def find_matches(self) -> dict[int, LookupMatches]:
-        """Return the matches by the lookup's place. Lookups without an entry need a reading of the corpus."""
+        """Return the matches by the lookup's index. Lookups without an entry need a reading of the corpus."""
         chosen = self._chosen
         found = {number: LookupMatches(self.lookups[number].most) for number in chosen}
         search, others = CorpusSearch(self.lookups), frozenset(range(len(self.lookups))) - chosen.keys()
@@ -106,7 +106,7 @@ class IndexSearch:
     def _region(
         self, shard: IndexShard, at: int, wanting: Iterable[_RequiredStrings]
     ) -> tuple[BlockPiece, bytes] | None:
-        """Return the text of a document around a place. The piece owns the places of matches that can include it."""
+        """Return the text of a document around a place. The piece counts (owns) the matches that can include `at`."""
         source, begin, end, offset = self.index.document(shard, at)
         near = bytes(shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)]).lower()
         if not any(need.may_be(near) for need in wanting):

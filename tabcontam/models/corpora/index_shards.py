@@ -37,8 +37,8 @@ HEADER = "shard.json"
 @dataclass
 class ShardBuilder:
     """The documents of the next shard. `pieces` has four numbers for each piece of a document: its position in the
-    text, the file's number combined with its mark, the document's number in the file, and the piece's offset in the
-    document. `shared` is the number of bytes at the beginning that are also in the shard before.
+    text, the file's number combined with the next number's sign, the document's number in the file, and the piece's
+    offset in the document. `shared` is the number of bytes at the beginning that are also in the shard before.
     """
 
     text: bytearray = field(default_factory=bytearray)
@@ -162,7 +162,7 @@ class IndexShard:
         self._view = memoryview(self.text)  # type: ignore[arg-type] # an array is a buffer
 
     def ranges(self, sought: SearchTexts) -> "tuple[Numbers, Numbers]":
-        """Return for each text the range of the suffixes that begin with it. Without an occurrence it is empty."""
+        """Return for each text the range of the suffixes that begin with it; the range is empty if there are none."""
         import numpy as np
 
         first, last = self._pairs[sought.pairs], self._pairs[sought.pair_ends]
@@ -211,7 +211,7 @@ class IndexShard:
         return bool(self._view[position : position + len(text)] == text)
 
     def piece(self, place: int) -> list[int]:
-        """Return a piece's four numbers: its position, its file with its mark, its document's number, its offset."""
+        """Return a piece's four numbers: its position, its file with that sign, its document's number, its offset."""
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":

@@ -156,7 +156,7 @@ class _CandidatePlaces:
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
-        """Keep the places with a window that has all values nearby and at most `most` of the words in `limited`."""
+        """Keep the places in a run of words that has the row's values and at most `most` of the words in `limited`."""
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))

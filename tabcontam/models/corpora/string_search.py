@@ -40,7 +40,7 @@ class StringSearch:
                 self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield the first place of each text in each piece of the block that contains the text."""
+        """Yield (a list's number, a piece's index, a text's first place there). Lists in `over` are left out."""
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text

@@ -21,8 +21,8 @@ MARGIN = OVERLAP - 2 * LONGEST_ROW_SPAN  # bytes at a stretch's beginning, owned
 class BlockPiece(NamedTuple):
     """A stretch of a document in a block. It begins at byte `begin` of the block and at byte `start` of the document.
 
-    The stretch owns only places that begin from byte `first` of the block to before byte `last`. The stretches before
-    and after it own the other places, because they contain these places and everything that overlaps them completely.
+    The stretch owns (counts) only places that begin from byte `first` of the block to before byte `last`. The stretches
+    before and after it own the other places: they contain these and all that overlaps them completely.
     """
 
     source: str

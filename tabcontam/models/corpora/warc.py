@@ -57,7 +57,7 @@ def _head(
 
 
 def _size(head: dict[bytes, bytes]) -> int | None:
-    """Return the number of bytes of the content, or None if the head does not state it."""
+    """Return the number of bytes of the content, or None if the record's fields (`head`) do not state it."""
     text = head.get(b"content-length", b"")
     return int(text) if text.isdigit() and len(text) < 19 else None
 

@@ -66,7 +66,7 @@ class GeminiBatches(Batches):
         return _id(made.name)
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch with this mark in its name, from the list of batches; None if there is none."""
+        """Return the id of the batch that was sent with this `mark`, from the server's list; None if there is none."""
         pages = 100
         query = {"pageSize": str(PAGE)}
         for _ in range(pages):

@@ -29,13 +29,13 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class GeminiHabits:
-    """The demands that a model's server has shown so far. Habits are only added."""
+    """The habits that a model's server has shown so far, such as refused parameters. They are only added."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
 
     def joined(self, other: "GeminiHabits") -> "GeminiHabits":
-        """Return the habits of both together."""
+        """Return these habits together with those of `other`."""
         return GeminiHabits(self.refused | other.refused, self.thinks or other.thinks)
 
     def without(self, error: Exception, config: Mapping[str, Any]) -> "GeminiHabits | None":

@@ -112,9 +112,8 @@ class GeminiModel(ServedModel):
         self._recognize(found)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Try again only in words that the model accepts, or with room for its thinking.
-
-        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
+        """Return the reply to a prompt. Send the request again only without a refused part, or with more tokens for
+        thinking. What a refusal shows is stored only once the server has accepted a request that follows it.
         """
         habits, usages = self.habits, list[Usage | None]()
         while True:
@@ -160,7 +159,7 @@ class GeminiModel(ServedModel):
     def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
         """Return whether an error names a part that this model refuses. From now on requests lack that part.
 
-        `before`: the habits before the batch was first read, since each of its requests may teach the same habit.
+        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
         """
         fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)

@@ -1,4 +1,4 @@
-"""The search for the weights file of a `gguf:` model, and the facts in the file's head."""
+"""The search for the weights file of a `gguf:` model, and the facts in the file's header."""
 
 import mmap
 import re

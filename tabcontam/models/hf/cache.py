@@ -41,7 +41,9 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return the room with `new` after its content. If it is full or does not contain `held`, make a larger one."""
+    """Return `room` with `new` after its first `length` places; a larger copy of `held` with `new` if `room` is full,
+    or is not the tensor that `held` is in.
+    """
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
     if not own or room.shape[-2] < end:

@@ -198,7 +198,9 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return a class of answer limits (factor 8), because a batch is computed until its longest answer ends."""
+    """Return the class of a prompt's answer limit (factor 8): a batch has one class, since its longest answer delays
+    all.
+    """
     return row.max_tokens.bit_length() // 3
 
 

@@ -62,7 +62,7 @@ class RowEnds:
         return max(most)
 
     def leave(self) -> list[int]:
-        """Remove the rows that have ended from `live`. Return the former places there of the remaining rows."""
+        """Remove the rows that have ended from `live`. Return the former indices in `live` of the remaining rows."""
         places = [place for place, number in enumerate(self.live) if not self._done[number]]
         self.live = [self.live[place] for place in places]
         return places

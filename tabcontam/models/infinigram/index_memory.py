@@ -1,4 +1,4 @@
-"""A memory of facts about an index: the tokens of texts, and the places of frequent clauses."""
+"""A memory of facts about an index: the tokens of texts, and the places of frequent clauses (alternative terms)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -64,9 +64,8 @@ class LookupRequests:
         return self._answer()
 
     async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[TokenPlaces]:
-        """Return a list of places for each clause for which the server returns all places.
-
-        The lists end as soon as few places for the row are left.
+        """Return, for each of the `parts` (alternative words) for which the server returns all places, these places.
+        Stop as soon as few places are left at which the row may be.
         """
         lists = list[TokenPlaces]()
         for part in parts:

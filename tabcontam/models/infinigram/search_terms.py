@@ -43,10 +43,9 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def clauses(found: Sequence[str], lacking: int) -> list[list[str]]:
-    """Return words grouped into clauses. A row that lacks at most `lacking` values has at least one word of each
-    clause.
+    """Return the words `found` in groups (clauses). A row that lacks at most `lacking` values has a word of each group.
 
-    The result is empty if one clause needs more words.
+    The result is empty if there are too few words for one group.
     """
     each = lacking + 1
     parts = [list(found[begin : begin + each]) for begin in range(0, each * CLAUSES, each)]

@@ -92,7 +92,7 @@ class ControlModel(Model):
         return f"read a sample of a twin of {table.named}: {read}"
 
     def _places(self, table: Table, queries: Sequence[Query]) -> Sequence[int] | None:
-        """Return the places of the rows that the control reads. In a twin they do not depend on the queries."""
+        """Return the indices of the rows that the control reads. In a twin they do not depend on the queries."""
         if self.exposed:
             return places_read(table, queries)
         return drawn_places(len(table.rows) + len(table.withheld))
@@ -172,7 +172,7 @@ def control_documents(
 
 
 def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
-    """Return a table of the rows at these places that it has, or the table itself if `places` is None."""
+    """Return a table of the rows with these indices, if the table has them, or the table itself if `places` is None."""
     if places is None:
         return table
     return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))

@@ -13,7 +13,7 @@ from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAM
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
-    """Return the places that are read of a table with so many rows, for any queries; None if all rows are read."""
+    """Return the indices of the rows that are read of a table of `rows` rows, for any queries; None if all are read."""
     if rows <= MOST_ROWS_READ_WHOLE:
         return None
     blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)
@@ -25,7 +25,7 @@ def drawn_places(rows: int) -> tuple[int, ...] | None:
 
 
 def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
-    """Return the places of the rows that an exposed control reads for these queries; None if it reads all rows.
+    """Return the indices of the rows that an exposed control reads for these queries; None if it reads all rows.
 
     These are the drawn rows, all rows that a query asks about or shows, the rows around them in the file, and the rows
     with the same beginning. So the beginning of an asked row is continued as in the whole file.

@@ -1,8 +1,8 @@
 """Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
 
-Each model gets the table and the queries of a plan, and answers a prompt according to its kind. `Query.answering`
-states the true answer and the baseline's answer. Random choices depend only on the seed and the query, not on the order
-of the queries.
+Each model gets the table and the queries of a plan, and answers a prompt according to its kind, such as a memoriser of
+rows. `Query.answering` states the true answer and the baseline's answer. Random choices depend only on the seed and the
+query, not on the order of the queries.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -64,9 +64,8 @@ Answerer = Callable[[SimulatedQuery], Reply]
 
 
 def read_kind(kind: str) -> tuple[Answerer, float, str]:
-    """Return the function that answers for a kind, the share of the rows or of the page that it knows, and its split.
-
-    It knows only rows of this split, or of all splits if it is empty. Raises `UsageError`.
+    """Return the function that answers for a kind of model, the share of the rows or of the page that the model knows,
+    and its split. It knows only rows of this split, or of all splits if the split is "". Raises `UsageError`.
     """
     name, _, number = kind.partition(":")
     number, sign, split = number.partition("#")

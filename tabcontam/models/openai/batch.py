@@ -67,7 +67,7 @@ class OpenAIBatches(Batches):
         return check_batch_id(json_at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch with this mark, from the list of batches; None if there is none."""
+        """Return the id of the batch that was sent with this `mark`, from the server's list; None if there is none."""
         skew = 3600.0  # seconds by which two clocks may differ
         after = ""
         while True:
@@ -150,7 +150,7 @@ class OpenAIBatches(Batches):
     def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply to a refused request, and whether a second try may be accepted.
 
-        The refusal is compared with the habits before the batch was read, since each request may teach the same habit.
+        The refusal is compared with the habits (known demands) before the batch was read: others may show it too.
         """
         plain = OpenAIHabits().arguments(sent.form, request)
         if adapted := self._before.adapted(problem, sent.form, request, plain):

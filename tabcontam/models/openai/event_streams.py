@@ -55,9 +55,9 @@ def _events(text: str) -> Iterator[str]:
 class StreamWatch:
     """A watch over a stream while it comes. It ends the stream once `goes_on` returns True for the text so far.
 
-    `read` returns the text in a body. Once the stream is ended, `enough` is True, and `body` has what came, with the
-    finish `ENDLESS`. A broken stream, or a body that is no stream, is not watched: the reader of the whole body deals
-    with it.
+    `read` returns the text in a body. Once the stream is ended, `enough` is True, and `body` has the text so far, with
+    `ENDLESS` as the reason why it ended. A broken stream, or a body that is no stream, is not watched: the reader of
+    the whole body deals with it.
     """
 
     def __init__(self, read: Callable[[object], str], goes_on: Callable[[str], bool]) -> None:

@@ -81,7 +81,7 @@ def limits(problem: Problem) -> LengthLimits | None:
 
 @dataclass(frozen=True)
 class OpenAIHabits:
-    """The demands that a model's server has shown so far. Habits are only added, and limits only shrink."""
+    """The habits that a model's server has shown, such as refused parameters. They only grow; limits only shrink."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
@@ -93,7 +93,7 @@ class OpenAIHabits:
     scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
-        """Return the habits of both together, without the room for one prompt."""
+        """Return these habits together with those of `other`, without the `room` that was stated for one prompt."""
         return OpenAIHabits(
             self.refused | other.refused,
             self.thinks or other.thinks,
@@ -107,7 +107,7 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with what a refusal teaches; None if another way of writing would not help.
+        """Return these habits with what the refusal `problem` shows; None if writing differently is no help.
 
         `request`: None if a text is scored, as that cannot be made shorter.
         """
@@ -129,7 +129,7 @@ class OpenAIHabits:
 
     @property
     def reasons(self) -> bool:
-        """Return whether the model reasons. One that demands `max_completion_tokens` is assumed to."""
+        """Return whether the model reasons. A model that demands `max_completion_tokens` is assumed to reason."""
         return self.thinks or "max_tokens" in self.refused
 
     @property
@@ -193,7 +193,7 @@ class OpenAIHabits:
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: PromptForm) -> str:
-        """Return the consequence for the answers if requests lack some parts; "" if there is none."""
+        """Return a line on what follows for the answers if requests lack the refused parts; "" if nothing does."""
         limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
         lines = (
             ("temperature" in self.refused, NO_TEMPERATURE),
@@ -204,7 +204,7 @@ class OpenAIHabits:
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
-    """Return the limit to try after a refused one: the `room` that the server states, or else half of the thinking."""
+    """Return the token limit to try after `limit` was refused: the stated `room`, or else with half the thinking."""
     half = max_tokens + (limit - max_tokens) // 2
     return max(max_tokens, min(half if room is None else room, limit - 1))
 

@@ -160,9 +160,8 @@ class OpenAIModel(ServedModel):
         return True
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Try again only in words that the model accepts, or in the completion form.
-
-        Habits learned from a refusal are stored only once the server has accepted a request that follows them.
+        """Return the reply to a prompt. Send the request again only without a refused part, or in the completion form.
+        What a refusal shows is stored only once the server has accepted a request that follows it.
         """
         form, habits = self.form, self.habits
         no_chat: Problem | None = None

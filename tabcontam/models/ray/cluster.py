@@ -70,14 +70,14 @@ class Cluster:
         return replicated
 
     def begin(self, model: ReplicatedModel) -> None:
-        """Start or join the cluster for a model, and watch its head. Raises `UsageError`."""
+        """Start or join the cluster for a model, and watch its head, the managing machine. Raises `UsageError`."""
         self._open.add(model)
         self.join()
         if self._watch is None:
             self._watch = asyncio.ensure_future(self._watched())
 
     async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` on the joined cluster until it ends or the head is lost. Then leave the cluster."""
+        """Run `work` on the joined cluster until it ends or the cluster's head is lost. Then leave the cluster."""
         tasks = [asyncio.ensure_future(work), asyncio.ensure_future(self._headless())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

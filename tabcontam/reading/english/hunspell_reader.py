@@ -110,7 +110,9 @@ class WordFiles:
         return self._knows_parts(base)
 
     def _knows_capitals(self, word: str, dotted: tuple[str, ...]) -> bool:
-        """Return whether a word in capitals, or with a capital initial, is known in this form or in smaller letters."""
+        """Return whether a word in capitals, or with a capital initial, is known so or in small letters. `dotted`: the
+        ends to try.
+        """
         loud = _all_capitals(word)
         lower = word.lower()
         if loud:
@@ -137,7 +139,9 @@ class WordFiles:
         return any(self.knows(word[:place]) and self.knows(word[place + 1 :]) for place in inner[1::-1])
 
     def _has(self, word: str, loud: bool = True) -> bool:
-        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound."""
+        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound. `loud`: also for an
+        entry with further capitals.
+        """
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True
         if any(self._takes(root, loud, suffix) for root, suffix in self.rules.without_suffix(word)):

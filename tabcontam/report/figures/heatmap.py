@@ -2,7 +2,8 @@
 
 Lengths are in inches; sizes of letters and widths of lines are in points. A block is an LLM, and a column is a table.
 If that is wider, for example with many LLMs and one table, a block is a table and a column is an LLM. Blocks that do
-not fit into one band continue in bands below. A figure is as wide as its content, at most as wide as requested.
+not fit into one band (row of blocks) continue in bands below. A figure is as wide as its content, at most as wide as
+requested.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The number of times that a model reads each row: by arms of rows, or by arms of whole tables in a Latin square."""
+"""The number of times that a model reads each row: by arms (groups) of rows, or of whole tables in a Latin square."""
 
 from collections.abc import Sequence
 from random import Random

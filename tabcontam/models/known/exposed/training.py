@@ -72,10 +72,10 @@ def train(
 ) -> float:
     """Train a model on a stream. Return its smoothed loss over the last steps, in nats per token.
 
-    It resumes from a checkpoint in `folder` with the same `mark`. It writes a checkpoint at an interruption and every
-    `every` seconds, less often if writing is slow. Parameters that need no gradient do not change. With `mixed` a GPU
-    computes in bfloat16. Raises `UsageError` if the folder cannot be written or contains another checkpoint, if memory
-    is not enough, or if the loss is not a number.
+    It resumes from a checkpoint in `folder` with the same `mark`, a text of all that determines the weights. It writes
+    a checkpoint at an interruption and every `every` seconds, less often if writing is slow. Parameters that need no
+    gradient do not change. With `mixed` a GPU computes in bfloat16. Raises `UsageError` if the folder cannot be written
+    or contains another checkpoint, if memory is not enough, or if the loss is not a number.
     """
     import torch
 
