@@ -1,6 +1,6 @@
 """The limits of a run: requests and US dollars, for all its LLMs together. They are never exceeded.
 
-A request is counted before it is sent, at the most dollars that it can cost. Once its reply reports the real cost, that
+Before a request is sent, its highest possible cost is counted. Once its reply reports the real cost, that
 cost replaces the estimate. A request that does not fit waits while other requests are under way, as they may cost less
 than was reserved.
 """

@@ -75,7 +75,7 @@ class RunSource:
     def takes(self, test: Test) -> bool:
         """Return whether it gets a test: searches go only to sources with documents, and a corpus gets only searches.
 
-        A test that needs something else that it lacks is still planned for it, and skipped.
+        A test whose other needs the source cannot meet is planned and then skipped.
         """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have

@@ -90,7 +90,7 @@ class TableTurns:
 
 
 def turns_of(plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
-    """Return the turns of each LLM and table that are asked in turns."""
+    """Return a `TableTurns` for each LLM and table whose row tests are asked one query at a time."""
     in_turns = [planned for planned in plan if planned.sequential and planned.queries]
     own = grouped(in_turns, lambda planned: planned.name.of_table)
     return {place: TableTurns.of(plan, options, conceded) for place, plan in own.items()}

@@ -174,7 +174,7 @@ def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         dest="header",
         action="store_const",
         const=False,
-        help="the first line of a FILE is a row, not the header (by default header, delimiter and encoding are detected)",
+        help="the first line of a FILE is a row, no header (by default header, delimiter and encoding are detected)",
     )
     group.add_argument(
         "--header-line",
