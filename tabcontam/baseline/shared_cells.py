@@ -39,7 +39,7 @@ SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
 def shared(view: View) -> list[Ints]:
-    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing part."""
+    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing cell."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):

@@ -442,7 +442,7 @@ class Test(ABC):
         return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little: `own`, or that of its pool, `together`."""
+        """Return the evidence to report for a test that asks too little: `own`, or that of all tests of its `pool`."""
         return together
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -450,11 +450,11 @@ class Test(ABC):
         return trials
 
     def counts(self, trial: Trial) -> bool:
-        """Return whether a read trial is weighed: by default if its answer could be read."""
+        """Return whether `weigh` counts a read trial: by default if its answer could be read."""
         return trial.readable
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return the return of one unit bet on each answered cell of a read trial. Only for a test that is `bet_on`."""
+        """Return what one unit bet on each answered cell of a read trial becomes. Only for a test that is `bet_on`."""
         return ()
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
