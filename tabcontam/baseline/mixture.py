@@ -59,10 +59,7 @@ def mixture_of(
     laws: Sequence[Mapping[str, LawPredictions]],
     like: Bools,
 ) -> "Mixture":
-    """Return the mixture of all predictors for the rows at the indices `wanted` of the sample.
-
-    Weights are found on the rows marked in `like`. `laws` are the predictions by laws, one dict for each fit.
-    """
+    """Return the mixture of all predictors for the sample's rows `wanted`, weighted by the rows marked in `like`."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
     fits = zip(sample.fits, laws, counting, strict=True)
     predicted = [_predicted(target, given, fit, {**law, **more}) for fit, law, more in fits]

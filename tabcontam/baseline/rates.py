@@ -44,7 +44,7 @@ from tabcontam.tables.large.table_excerpt import numbered
 
 
 def rates(view: View) -> list[LawPredictions]:
-    """Return the numbers that follow from the best term and kinds."""
+    """Return the numbers that follow from the best term (a shown number, or a product of two) and the best kinds."""
     if view.target.numbers is None or view.target.distinct <= FEW_VALUES:
         return []
     target = _RateTarget.of(view, view.target)

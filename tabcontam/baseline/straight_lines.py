@@ -52,7 +52,7 @@ def numbers_near(
 
 
 def lines(view: View) -> list[LawPredictions]:
-    """Return the numbers on the lines of the best key and kinds."""
+    """Return the numbers on the lines over the best key (such as a column of dates) for the best kinds of row."""
     target = view.target
     if target.numbers is None or target.distinct <= FEW_VALUES:
         return []
