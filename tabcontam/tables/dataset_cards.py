@@ -342,7 +342,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
 
 
 def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the card's table `key`, with the values that the edition sets in place of the card's."""
+    """Return the TOML table `key` of a card (`shared`), with the values that the edition (`raw`) sets itself."""
     parts = (shared.get(key, {}), raw.pop(key, {}))
     if not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{where} is no table")

@@ -144,7 +144,7 @@ def _shared(born: Floats, ages: Floats) -> float | None:
 
 
 def _dates_from(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> list[LawPredictions]:
-    """Return the dates that follow from dates computed of shown dates, each plus its most frequent constants."""
+    """Return the dates that follow from shown dates: dates computed from these, plus the most frequent constants."""
     known = np.isfinite(target.seconds[fit.train])
     if known.sum() < 4:
         return []

@@ -1,4 +1,4 @@
-"""Contexts in which a law is right: a date advances by one day, after a Friday by three. A context is a shown value."""
+"""Contexts (values of a shown column) in which a law is right: a date advances by one day, after a Friday by three."""
 
 from collections.abc import Sequence
 
