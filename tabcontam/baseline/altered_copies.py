@@ -69,7 +69,7 @@ class AlteredCopies:
     def hints(self, name: str, most: int | None = None) -> dict[str, AlterationHint]:
         """Return how well each law predicts the cells of column `name` from other columns.
 
-        It is tested on `most` held-out rows and their copies, or on all rows if `most` is None.
+        Each law is tested on `most` held-out rows and their copies, or on all rows if `most` is None.
         """
         target = self.columns[name]
         given = tuple(with_derived(one for one in self.columns.values() if one is not target))
@@ -88,7 +88,7 @@ class AlteredCopies:
 def revealing_column(copies: AlteredCopies) -> str | None:
     """Return the column that a law predicts clearly better in rows than in their copies; None if there is none.
 
-    It is either the altered column or a column that the law predicts from it.
+    The result is either the altered column or a column that the law predicts from the altered one.
     """
     return next((name for name, hint in copies.laws if hint.more >= LEAST_REVEALING_EXCESS), None)
 

@@ -99,7 +99,7 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
 
 
 def _alike(chances: Floats, once: Bools) -> Floats:
-    """Return the chances, with each row's mean chance for all values that only one row has (`once`).
+    """Return the chances; in each row, all values that only one row has (`once`) get their mean chance.
 
     The predictor of a row has learned such values from other rows, but never the row's own value. Without the mean, a
     lower chance would reveal the row's value.
@@ -117,10 +117,10 @@ def _mixed(likely: Sequence[Floats], own: Ints) -> Floats:
 
 
 def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
-    """Return the chances of cells that are distributed as surely as possible: a mixture is less sure than its parts.
+    """Return the chances `mixed`, made surer: a mean of predictors is less sure than each predictor.
 
-    The mixture is raised to the power that makes the own cells likeliest. The power rises further while the own cells
-    are in the likelier half of the draws: a model can predict that much without having read a row.
+    They are raised to the power that makes the rows' own values (`own`) likeliest. The power rises further while the
+    own values are in the likelier half of the draws: a model can predict that much without having read a row.
     """
     rows = np.arange(len(own))
     best, most = mixed, -np.inf
@@ -134,9 +134,9 @@ def _sure(mixed: Floats, counts: Floats, own: Ints) -> Floats:
 
 
 def _given_away(shares: Floats, own: Ints) -> bool:
-    """Return whether the own cells are, within a standard error, in the likelier half of their draws.
+    """Return whether the rows' own values (`own`) are, within a standard error, in the likelier half of the draws.
 
-    Rows in which one value has nearly all draws are ignored.
+    `shares` are the shares of each value in a row's draws. Rows in which one value has nearly all draws are ignored.
     """
     open_rows = shares.max(axis=1) <= MOST_EQUAL_DRAWS
     shares, own = shares[open_rows], own[open_rows]

@@ -15,7 +15,7 @@ from tabcontam.baseline.thresholds import FIRST_CHARACTERS, LAST_CHARACTERS, LON
 
 @cached_by_column
 def parts(one: Column) -> tuple[Column, ...]:
-    """Return the pieces of a column's dates, texts, or codes of one length that several rows share."""
+    """Return a column for each piece of dates, texts or codes: a date's month, a text's first characters."""
     if one.distinct <= MOST_UNSPLIT_VALUES:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)

@@ -110,7 +110,10 @@ def bits(chance: float) -> float:
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
-    """Return the prediction of one more cell by the frequencies of n cells. A new value has 1 / (n + 1)."""
+    """Return the prediction of one more cell by the frequencies of n cells. A new value has 1 / (n + 1).
+
+    `missing` are marks of missing cells besides None.
+    """
     marks = set(missing)
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)

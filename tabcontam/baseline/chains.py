@@ -21,12 +21,12 @@ from tabcontam.tables.table import Cell
 
 @dataclass(frozen=True, eq=False)
 class FeatureChain:
-    """The predictions of a chain.
+    """The predictions of the hidden features `asked`, in this order, for the queried `rows`.
 
     Each feature is predicted separately, without the predictions of the others. `missing` are marks of missing cells
     besides None. The training rows are used in this `order`, by default the table's order. Similar rows are searched in
-    the whole table, not only in the fitted rows: they are compared by the shown features in `near`, by default all
-    shown features. Every fit learns from the `known` rows, but they do not affect predictor weights.
+    the whole table, not only among the training rows: they are compared by the shown features in `near`, by default all
+    shown features. Predictors always learn from the `known` rows, but these do not affect predictor weights.
     """
 
     columns: Mapping[str, Sequence[Cell] | Column]
@@ -95,7 +95,7 @@ class _SampledChain:
         return mixture_of(target, self._given(given), sample, self._wanted, view, laws, self._like)
 
     def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
-        """Return predictions from the row that differs in the fewest shown cells."""
+        """Return predictions from the most similar row; `differ` counts the shown cells in which two rows differ."""
         return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
@@ -151,10 +151,10 @@ class _SampledChain:
 
 
 def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
-    """Return each fit's predictions by laws, which are learned from all shown columns.
+    """Return the predictions by laws for each fit of the sample. Laws are learned from all columns in `given`.
 
-    Learning laws is slow, and laws have few constants. So laws are not learned anew for each fold: a small table's
-    folds are divided into parts, and the laws for one part are learned from the other parts.
+    Learning laws is slow, and laws have few constants. So laws are not learned anew for each fold (the rows that one
+    fit predicts). The folds are divided into a few parts, and the laws for one part are learned from the other parts.
     """
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def by_characters(fit: Fit) -> Floats | None:
     """Return naive Bayes probabilities of the frequent values by character n-grams of shown texts, or None.
 
-    The result has one line per predicted row and one column per key of the fit. It is None if no text helps. Each text
-    has a weight, found on held-out training rows: uninformative texts have weight 0.
+    The result has one line per predicted row and one column per key (value) of the fit. It is None if no text helps.
+    Each text column has a weight, found on held-out training rows: uninformative columns have weight 0.
     """
     texts = sorted(
         (one for one in fit.shown if one.numbers is None and one.distinct > MOST_CLASS_VALUES),

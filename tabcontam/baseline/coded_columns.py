@@ -43,7 +43,9 @@ WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The cells of one column, also as keys (equal values have equal keys), codes (0 is missing) and numbers."""
+    """The cells of one column, also as keys, codes (whole numbers; 0 is missing) and numbers.
+
+    A key is a text that stands for a value: equal values, such as `5` and `5.0`, have equal keys."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -298,7 +300,7 @@ def previous(name: str, by: int = 1) -> str:
 
 # sparse: codes per cell; below it codes are counted, above it they are sorted
 def count_codes(codes: Ints, *, sparse: int = 16) -> tuple[Ints, Ints, Ints]:
-    """Return the distinct codes in ascending order, the count of each, and for each place the count of its code."""
+    """Return the distinct codes in ascending order, the count of each, and for each item of `codes` its count."""
     if codes.max(initial=0) < sparse * len(codes):  # counting is faster than sorting
         counts: Ints = np.bincount(codes)
         kinds = np.flatnonzero(counts)

@@ -19,8 +19,8 @@ def densities(
 ) -> list[Floats]:
     """Return each number predictor's chance of each of `values` in each of `rows`, one line per row that sums to 1.
 
-    Each fit is a pair: places to learn from and places to predict. The distribution of a row's number is made of the
-    errors in all other `rows`. The result is empty for texts, and if fewer than 40 of the rows have numbers.
+    Each fit is a pair: indices of rows to learn from and of rows to predict. The distribution of a row's number is made
+    of the errors in all other `rows`. The result is empty for texts, and if fewer than 40 of the rows have numbers.
     """
     listed = np.array([as_number(value) for value in values])
     if target.numbers is None or not shown or np.isfinite(target.numbers[rows]).sum() < LEAST_NUMBERS:

@@ -23,11 +23,12 @@ class LagStatistics(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction, lags: Iterable[int]) -> CellPrediction:
-    """Return the prediction, with chances raised to at least those given by the rows that are `lags` places before.
+    """Return the prediction, with higher chances for values that the rows `lags` rows before suggest.
 
-    The value of such a row's cell gets the share of the column's cells that equal the cell at this distance before
-    them. The value one step from it gets the share of the most frequent step. Both shares are raised by their standard
-    errors. Other values keep their chances, so chances may sum to more than 1: they are upper bounds.
+    Two shares are counted over the column for each lag: of cells that equal the cell `lag` rows before, and of cells
+    that differ from it by the most frequent step. The value of the earlier cell, and the value one step from it, get at
+    least these shares, raised by their standard errors. Other values keep their chances. So chances are upper bounds
+    that may sum to more than 1.
     """
     likely = likely_after(table, name, row, lags)
     more = {value: chance for value, chance in likely.items() if chance > prediction.chance_of(value)}

@@ -14,7 +14,9 @@ NOVEL = "\n"  # the key of all values that no training row has; no other key con
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The data of one fit: `train` and `predicted` are row indices. The target's cells are visible in `train` only."""
+    """The data with which predictors learn once: from the rows `train`, to predict the target in the rows `predicted`.
+
+    Both are row indices. A key is a text that stands for a value of the target: equal values have equal keys."""
 
     target: Column
     shown: tuple[Column, ...]  # the most informative first
@@ -24,7 +26,7 @@ class Fit:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The keys that get a probability: missing, new, seen values, and unseen values on the number grid."""
+        """The keys that get a probability: missing, new (`NOVEL`), seen values, and unseen multiples of the step."""
         seen = {self.target.keys[row] for row in self.train} - {MISSING}
         return (MISSING, NOVEL, *sorted(seen | set(self._grid)))
 
@@ -129,7 +131,10 @@ class CountedProbabilities:
 
 
 def leave_for_new_values(counts: Floats, escape: float) -> CountedProbabilities:
-    """Return frequencies. A row with more distinct values leaves more to other predictors (Witten and Bell 1991)."""
+    """Return the `counts` (rows by keys) as probabilities that leave a rest to other predictors.
+
+    Each distinct value of a row adds `escape` to the weight of this rest (Witten and Bell 1991).
+    """
     left = escape * np.maximum(1, (counts > CLOSE_ROW_ESCAPE).sum(axis=1))
     total = counts.sum(axis=1)
     return CountedProbabilities(counts / (total + left)[:, None], left / (total + left))

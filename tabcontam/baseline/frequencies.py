@@ -51,15 +51,15 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """Return the mean log2 probability of the codes `target` given the codes `given`, each row left out.
+    """Return the mean log2 probability of the codes `target` given the codes `given`, each row by all other rows.
 
-    It is the best mean over `SHRINKS`. If `counted` is given, only target codes that it marks contribute.
+    It is the best mean over `MARGINAL_ROWS`. If `counted` is given, only target codes that it marks contribute.
     """
     return max(_by_shrink(given, target, counted))
 
 
 def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[float]:
-    """Return the mean of `left_out` for each of `SHRINKS`."""
+    """Return the mean of `left_out` for each weight of the marginal frequencies in `MARGINAL_ROWS`."""
     total = len(target)
     if total < 2:
         return [0.0] * len(MARGINAL_ROWS)
@@ -90,7 +90,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, CountedProbabilities]:
 
 
 def _escape(given: Ints, fit: Fit) -> float:
-    """Return the escape weight per distinct value that maximises the rows' leave-one-out likelihood."""
+    """Return the weight of unseen values, per distinct value, that maximises the rows' leave-one-out likelihood."""
     pairs = given * len(fit.keys) + fit.codes
     kinds, _, both = count_codes(pairs)
     matching, group = both - 1, np.bincount(given)[given] - 1

@@ -59,7 +59,7 @@ def mixture_of(
     laws: Sequence[Mapping[str, LawPredictions]],
     like: Bools,
 ) -> "Mixture":
-    """Return the mixture of all predictors at the `wanted` places, with weights from the rows marked in `like`."""
+    """Return the mixture of all predictors for the sample's rows `wanted`, weighted by the rows marked in `like`."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
     fits = zip(sample.fits, laws, counting, strict=True)
     predicted = [_predicted(target, given, fit, {**law, **more}) for fit, law, more in fits]
@@ -84,16 +84,16 @@ def mixture_of(
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The joint prediction of all predictors at the wanted places of a sample."""
+    """The joint prediction of all predictors for the rows at the indices `wanted` of a sample."""
 
     target: Column
     sample: RowSample
     wanted: Ints
-    finals: "Mapping[int, _FitMixture]"  # by place
-    peaks: Floats  # the largest probability of any value at a place, by the errors of predicted numbers
+    finals: "Mapping[int, _FitMixture]"  # by index in the sample
+    peaks: Floats  # by index: the largest probability of any value, by the errors of predicted numbers
 
     def predictions(self) -> list[CellPrediction]:
-        """Return the prediction at each wanted place."""
+        """Return the prediction for each wanted row."""
         likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
         tops = TopValueHits.of(self.target, likeliest, self.sample.groups)
         groups = self.sample.groups[self.wanted].tolist()
@@ -102,7 +102,7 @@ class Mixture:
         return [self.finals[row].predict(row, self.peaks[row], other_hits[group]) for row, group in rows]
 
     def chances(self) -> "list[ValueChances]":
-        """Return the probability of each value at each wanted place, before `predict` raises it."""
+        """Return the probability of each value for each wanted row, before `predict` raises it."""
         return [ValueChances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
 
 
@@ -163,7 +163,7 @@ class _FitMixture:
         return found
 
     def _with_followed(self, number: int) -> dict[str, float]:
-        """Return the total probability of each value that laws or counting predict in a row, by key."""
+        """Return the total probability of each value that laws or counting predict in line `number`, by key."""
         place = self.one.fit.place
         return {
             key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
@@ -181,6 +181,7 @@ class _FitMixture:
     def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
         """Return the prediction of one row.
 
+        `peak` is an upper bound for any unlisted value; `tops` are the hits of likeliest values in other rows.
         No value has less than the floor, 1 / (training rows + 1). Each probability is raised by its standard error, the
         likeliest value's also to its hit rate in other rows. A too high probability costs a few hundredths of a bit; a
         too low one makes false verdicts more frequent.
@@ -246,7 +247,7 @@ def _mixed(one: FitPredictions, weights: Mapping[str, float]) -> Floats:
 
 
 def _sharpened(predicted: Sequence[FitPredictions], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
-    """Return mixtures raised to the power that makes the other rows likeliest: means are less sure than their parts."""
+    """Return mixtures raised to the power that makes the rows marked in `others` likeliest: means are too unsure."""
     truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
@@ -334,7 +335,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of predicted numbers; return the largest chance of a value without a key."""
+    """Add the error distributions of predicted numbers; return the largest chance of a value that is no key."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     ways = {name: partial(_with_errors_of, name, target, predicted, sample) for name in names}

@@ -33,7 +33,8 @@ def differing(one: Column) -> Counts:
 def alike(differ: Counts | None, wanted: Ints) -> Bools:
     """Return a mask of the rows that are like the wanted rows: if each wanted row is unique, all unique rows.
 
-    Otherwise, and if `differ` is None, all rows are alike.
+    A row is unique if every other row differs in a shown cell. In all other cases, and if `differ` is None, the mask
+    has all rows.
     """
     if differ is None:
         return np.ones(1, dtype=np.bool_)

@@ -1,7 +1,7 @@
-"""Predictions from the nearest rows along an ordered key: ticket numbers, codes, dates, within a class or all rows.
+"""Predictions from the nearest rows by a key: a number, code or date by which rows are sorted, all or within a class.
 
-The nearer a neighbour is on the key, the likelier is its value. This likelihood is counted in the training rows, each
-left out in turn.
+The nearer a neighbour's key is, the likelier is its value. This likelihood is counted in the training rows, each left
+out in turn.
 """
 
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """Yield the ratio and the difference of each two number columns: rows of one kind may share them."""
+    """Yield the ratio and the difference of each two number columns: similar rows may share them."""
     lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
@@ -92,9 +92,10 @@ def classes_of(view: View) -> list[Column]:
 
 @dataclass(frozen=True, eq=False)
 class _KeyOrder:
-    """The training rows ordered by a key, and the neighbours of each examined row: below and above it, or -1.
+    """The training rows sorted by a key, and the neighbours of each examined row: below and above it, or -1.
 
-    Examined rows are first the probed rows, then the predicted ones. `below` and `above` are row indices.
+    Examined rows are first the probed rows (training rows on which hits are counted), then the predicted ones. `below`
+    and `above` are row indices. `codes` are the target's codes.
     """
 
     view: View
@@ -104,8 +105,8 @@ class _KeyOrder:
     below: Ints
     above: Ints
     shares: Floats  # share of nearest neighbours with the row's value, by the size of the gap
-    edges: Floats
-    right: float
+    edges: Floats  # sizes of the gap at which classes of `shares` begin
+    right: float  # share of probed rows with the value of their nearest neighbour
 
     @classmethod
     def of(cls, view: View, codes: Ints, key: Floats, one: Column | None) -> "_KeyOrder":
@@ -186,7 +187,7 @@ def _share(hits: Bools, among: Bools) -> float:
 
 
 def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
-    """Return where each examined row would be in the ordered `line`."""
+    """Return where each examined row (`asked`) would be in `line`, the training rows sorted by class and key."""
     found = np.zeros(len(asked), dtype=np.int64)
     for one in np.unique(classes[asked]):
         start, end = np.searchsorted(classes[line], [one, one + 1])
@@ -196,7 +197,7 @@ def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
 
 
 def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) -> Ints:
-    """Return the rows at these places of the line; -1 where there is no row or one of another class."""
+    """Return the rows at these `places` of the sorted `line`; -1 where there is no row of the class."""
     if not len(line):
         return np.full(len(asked), -1)
     inside = (places >= 0) & (places < len(line)) & known

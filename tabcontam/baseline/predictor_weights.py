@@ -148,7 +148,7 @@ class SortedHits:
 
 @dataclass(frozen=True, eq=False)
 class TopValueHits:
-    """The probability of each row's likeliest value, and whether it was right.
+    """The probability of each row's likeliest value, and whether this value was right. `groups` are folds of rows.
 
     A mixture is right on average over all values, but may be too unsure of the likeliest one. A model that answers only
     likeliest values must not be right more often than their probabilities.

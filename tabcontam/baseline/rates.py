@@ -1,5 +1,6 @@
 """Numbers that are another number times, or plus, a constant of the row's kind: a state's tax, a currency's rate.
 
+A kind is the set of rows with one cell, such as a state, or with one combination of cells or of their pieces.
 A model that knows the constants can compute the number, and can recognize a kind by two numbers. The constant of a kind
 is learned from its other rows in the whole table, because most kinds have no row in the baseline's sample. Some rows
 may break the rule.
@@ -43,7 +44,7 @@ from tabcontam.tables.large.table_excerpt import numbered
 
 
 def rates(view: View) -> list[LawPredictions]:
-    """Return the numbers that follow from the best term and kinds."""
+    """Return the numbers that follow from the best term (a shown number, or a product of two) and the best kinds."""
     if view.target.numbers is None or view.target.distinct <= FEW_VALUES:
         return []
     target = _RateTarget.of(view, view.target)
@@ -74,7 +75,7 @@ def rate_owners(view: View) -> list[LawPredictions]:
 
 @dataclass(frozen=True, eq=False)
 class _RateTerm:
-    """A shown number or a product of two, by row. `unit` is its last digit, or 0 if it is exact."""
+    """A shown number or a product of two, by row. `unit` is the size of its last digit, or 0 if it is exact."""
 
     name: str
     values: Floats
@@ -243,7 +244,10 @@ class _RateTarget:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """Return a rule's numbers in units, and how many rows share each row's constant; 0 for no number."""
+        """Return a rule's numbers in these rows, in units, and how many rows share each row's constant.
+
+        `own` is the index in `constants` for each row. The number of rows is 0 for a row without a number.
+        """
         codes = rate.one.codes[rows]
         constant = np.choose(own[rows], [found[codes] for found, _ in constants])
         counts = np.choose(own[rows], [times[codes] for _, times in constants])
@@ -257,6 +261,7 @@ class _RateTarget:
 def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
     """Return a constant for each kind that agrees with all of its rows, or their mean constant.
 
+    Each item of `codes` is the kind of a row, with its constant in `each`, exact to plus or minus `half`.
     If most constants, or their inverses, have few decimals, constants are rounded to so many.
     """
     low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)

@@ -48,7 +48,7 @@ def frequent(fit: Fit) -> Ints | None:
 def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
     """Return the probability of each key, from the probabilities `given` of classes.
 
-    Keys of one class share its probability by frequency. Columns of `given` are `labels`.
+    Keys of one class share its probability by frequency. `labels` are the classes in the columns of `given`.
     """
     shares = np.zeros((len(labels), len(fit.keys)))
     for place, label in enumerate(labels):

@@ -14,7 +14,7 @@ from tabcontam.baseline.view import View
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """The rows that one baseline uses. Rows with one number in `groups` are predicted together."""
+    """The rows that one baseline uses. Rows with one number in `groups` (a fold) are predicted together; -1: known."""
 
     rows: tuple[int, ...]
     fits: tuple[tuple[Ints, Ints], ...]  # (training, predicted) indices of each fit

@@ -39,7 +39,7 @@ SIZES = range(3, 9)  # lengths of pieces from the middle of a code
 
 
 def shared(view: View) -> list[Ints]:
-    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing part."""
+    """Return the best combinations, each as a code for every row: equal codes mean equal cells, 0 a missing cell."""
     probes = _Probes.of(view)
     best: list[tuple[float, Words]] = []
     for hashes in chain(_together(view), _middles(view)):
@@ -74,7 +74,10 @@ def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield names and hashes of pieces of cells with another cell or piece; a hash is 0 if a part is missing."""
+    """Yield names and hashes of a piece of a cell with another cell or piece, with more than `least` possible values.
+
+    A hash is 0 if a cell or piece is missing.
+    """
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     pieces = _cells(
         [more for one in view.shown for more in parts(one)], MOST_CELL_PIECES, len(view.learned) / 2, len(cells)
@@ -84,7 +87,7 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield names and hashes of two cells together; a hash is 0 if one is missing."""
+    """Yield names and hashes of two cells with more than `least` possible values; 0 if a cell is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     yield from _choices(combinations(cells, 2), least, MOST[2])
 

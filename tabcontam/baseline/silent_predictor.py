@@ -85,7 +85,10 @@ def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
 
 
 def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
-    """Return the code with most votes in each queried row. The training rows in a leaf share the tree's vote."""
+    """Return the code with most votes in each queried row. The training rows in a leaf share the tree's vote.
+
+    `grown` and `asked` have the leaf of each training row and of each queried row, rows by trees.
+    """
     from scipy.sparse import csr_matrix
 
     summed = csr_matrix((len(asked), values))

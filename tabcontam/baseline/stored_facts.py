@@ -47,7 +47,7 @@ class WorkSharing(Protocol):
 
 _SHARING: ContextVar[WorkSharing | None] = ContextVar("sharing", default=None)
 _COLLECTED: ContextVar[dict[str, str] | None] = ContextVar("collected", default=None)
-LEFT_OUT, STORED_FACT = "left out", "stored fact"  # the parts of a file whose stored fact lacks a predictor
+LEFT_OUT, STORED_FACT = "left out", "stored fact"  # the JSON names in the file of a stored fact that lacks a predictor
 NAME = re.compile(r"[0-9a-f]{16}/[0-9a-f]{32}\.json")  # folder of a table / file of a stored fact
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 

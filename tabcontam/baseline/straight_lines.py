@@ -1,4 +1,4 @@
-"""Numbers on a straight line for each kind of row: a meter's readings by date, a price by weight.
+"""Numbers on a straight line for each kind of row (rows with one class): a meter's readings by date, a price by weight.
 
 A model that has read the other rows of a kind can extend their line. The baseline fits a line to these rows; it is used
 if they lie on it to the last digit.
@@ -28,7 +28,7 @@ from tabcontam.baseline.view import View
 def numbers_near(
     probed: tuple[Ints, Ints], true: Ints, predicted: tuple[Ints, Ints], decimals: int, sizes: Sequence[int], reach: int
 ) -> LawPredictions:
-    """Return numbers up to `reach` units from a computed one.
+    """Return numbers up to `reach` units from a computed number.
 
     Their probabilities are hit rates in the probed rows. `probed` and `predicted` are pairs: each row's computed
     number, and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All
@@ -52,7 +52,7 @@ def numbers_near(
 
 
 def lines(view: View) -> list[LawPredictions]:
-    """Return the numbers on the lines of the best key and kinds."""
+    """Return the numbers on the lines over the best key (such as a column of dates) for the best kinds of row."""
     target = view.target
     if target.numbers is None or target.distinct <= FEW_VALUES:
         return []

@@ -164,7 +164,8 @@ def _run(table: Table, name: str) -> Column:
 def column_of(table: Table, name: str, by: int = 0) -> Column:
     """Return a column over all rows, or its cells `by` rows earlier.
 
-    After the table's rows come the rows of known files and, for a large table, rows of the whole file that share a key.
+    After the table's rows come the rows of known files and, for a large table, its `key_rows`: further rows of the file
+    that share an informative value with a sampled row.
     """
 
     def made() -> Column:
@@ -183,7 +184,10 @@ def column_of(table: Table, name: str, by: int = 0) -> Column:
 
 
 def _adjoining(table: Table, shown: Collection[str]) -> list[Column]:
-    """Return the adjacent cells of each row among the rows of its kind, if the kind and the order are shown."""
+    """Return the cells of the adjoining rows (the nearest rows of one kind in the file).
+
+    They are used only if the columns that decide a row's kind and its position are shown: see `AdjoiningRows`.
+    """
     found: list[Column] = []
     for line in () if table.whole is None else table.whole.adjoining:
         if line.order in shown and (line.by is None or line.by in shown):

@@ -19,7 +19,7 @@ from tabcontam.baseline.thresholds import (
 class View:
     """The columns over all rows, and the indices of rows to learn from and of rows to predict.
 
-    A predicted row may be among `learned`: it is left out when it is predicted itself.
+    A predicted row may be among `learned`: it is left out when it is itself predicted.
     """
 
     target: Column

@@ -380,8 +380,8 @@ class Test(ABC):
     def about(self, rows: int) -> Self:
         """Return this test about `rows` rows of a table, or all rows if the table has fewer. Only for a `sized` test.
 
-        The rows of a smaller number are the first rows of a larger one, and have the same examples. So their answers
-        can be used again.
+        A smaller number asks about the first rows of a larger number, with the same examples. So the answers can be
+        used again.
         """
         raise NotImplementedError(f"{self.id} cannot be asked about another number of rows")
 
@@ -402,7 +402,7 @@ class Test(ABC):
         return None
 
     def not_averaged(self, table: "Table") -> str | None:
-        """Return why the ranking's means leave out its score on this table, or None if one includes it."""
+        """Return why the ranking's means leave out its score on this table, or None if a mean includes it."""
         return None
 
     def too_small(self, rows: int) -> str | None:
@@ -442,19 +442,19 @@ class Test(ABC):
         return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little: `own`, or that of its pool, `together`."""
+        """Return the evidence to report for a test that asks too little: `own`, or that of all tests of its `pool`."""
         return together
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials of a result. A reply that proves no answer next to other replies becomes unread."""
+        """Return the read trials of a result. A reply becomes unread if the other replies show that it is no answer."""
         return trials
 
     def counts(self, trial: Trial) -> bool:
-        """Return whether a read trial is weighed: by default if its answer could be read."""
+        """Return whether `weigh` counts a read trial: by default if its answer could be read."""
         return trial.readable
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return the return of one unit bet on each answered cell of a read trial. Only for a test that is `bet_on`."""
+        """Return what one unit bet on each answered cell of a read trial becomes. Only for a test that is `bet_on`."""
         return ()
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:

@@ -20,9 +20,10 @@ Place = tuple[int, int]  # the number of a query's test, and the query's number 
 
 
 def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, ...]]:
-    """Return the queries of several tests about one table, in unchanged order, with their `turn`.
+    """Return the queries of several tests about one table, each with its `turn`, in unchanged order.
 
-    A query has no turn if there is no bet on it: an earlier query shows its row, or its chances are unknown.
+    A turn is the position among all bets on the table. A query has none if it is not bet on: an earlier query shows its
+    row, or its chances are unknown.
     """
     order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
     return {

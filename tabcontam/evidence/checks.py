@@ -74,7 +74,7 @@ def check_comparable(table: Table) -> None:
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """Return the rows whose shown cells determine their asked cells in the table, except rows that may be known."""
+    """Return the rows whose shown cells determine their asked cells in the table, except rows of known files."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
@@ -90,13 +90,13 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """Return the rows that differ from every other row in a cell before `column`, except rows that may be known."""
+    """Return the rows that differ from every other row in a cell before `column`, except rows of known files."""
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return not_known(table, (row for row in range(len(table.rows)) if row not in shared))
 
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
-    """Return for each column the rows whose cells before this column another row has, too."""
+    """Return for each column the rows that have all cells before this column in common with another row."""
     every = table.all_stored
     found = [frozenset(range(len(every)))]
     first = dict.fromkeys(found[0], 0)  # for each row with shared first cells, the first row that has them

@@ -120,7 +120,7 @@ def counted_label(compared: CompletionPair, label: Likeness | None) -> Likeness 
 
 
 def made_pairs(compared: Sequence[CompletionPair]) -> list[KnownPair]:
-    """Return pairs with known labels, made from the true pieces of a result: at most one pair of each label a piece.
+    """Return pairs with known labels, made from the true second pieces: at most one pair of each label a piece.
 
     A near-exact pair changes the true piece: it leaves out one word, exchanges two words, or replaces one value of a
     row by another row's. Short pieces, in which this is no small change, make no near-exact pair. A pair that does not

@@ -36,7 +36,7 @@ class CompletionJudgement(NamedTuple):
 
 @dataclass(frozen=True)
 class CompletionPair:
-    """A completion and the true second piece.
+    """A completion of an instance (a text or row that is cut into two pieces), and the true second piece, `expected`.
 
     `shown` is the first piece, `completion` the model's text, and `arm` the instruction (guided, general, ...). If the
     instance is a row, `cells` lists the hidden values in the order and form in which `expected` has them. `same_cells`
@@ -58,7 +58,7 @@ class CompletionPair:
 
     @property
     def continued(self) -> str:
-        """The completion without the first piece, if it begins by repeating that."""
+        """The completion, without the first piece if the completion begins by repeating this piece."""
         first = r"\s+".join(map(re.escape, self.shown.split()))
         repeated = re.match(rf"[\s\"'{DOUBLE}{SINGLE}]*{first}\s*", self.completion) if first else None
         return self.completion[repeated.end() :] if repeated else self.completion
@@ -88,7 +88,7 @@ def exactly(expected: str, completion: str) -> bool:
 
 
 def contaminated(words: Iterable[Likeness]) -> bool:
-    """Return whether Algorithm 2 finds contamination: at least one exact match, or at least two near-exact ones.
+    """Return whether Algorithm 2 finds contamination: at least one exact, or at least two near-exact matches.
 
     >>> contaminated([Likeness.NEAR, Likeness.NONE])
     False

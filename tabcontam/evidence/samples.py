@@ -60,7 +60,7 @@ def by_query(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def without_cut_off(asked: Sequence[Query], left: Sequence[Query]) -> tuple[Query, ...]:
-    """Return the asked queries, except samples of a query that lost some of its samples; a part shows nothing."""
+    """Return the asked queries, except samples of a query that has samples in `left`: some alone show nothing."""
     cut = {sampled_query(query.id) for query in left if NUMBERED.search(query.id)}
     return tuple(query for query in asked if sampled_query(query.id) not in cut)
 

@@ -24,7 +24,7 @@ PROBE_TOKENS = 64  # enough for the form
 def in_json(prompt: Prompt) -> Prompt:
     """Return the prompt with a description of the form at the end of its chat, if the prompt asks for values.
 
-    `PROBE` stays unchanged.
+    `PROBE`, the query by which a server is tested, stays unchanged.
     """
     if not prompt.values or prompt == PROBE:
         return prompt

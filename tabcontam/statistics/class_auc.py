@@ -21,7 +21,9 @@ class RatedRow:
 
 @dataclass(frozen=True)
 class _ClassAuc:
-    """The AUC of a class, its standard error, the number of rows on the smaller side, and the degrees of freedom."""
+    """The AUC of a class, its standard error, and the degrees of freedom.
+
+    `least` is the number of rows of the class, or of all other classes, whichever is smaller."""
 
     value: float
     error: float

@@ -20,7 +20,7 @@ class RankCorrelation:
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
-    """Return Spearman's rank correlation of parallel values; None for fewer than 4 pairs or if a side is constant.
+    """Return Spearman's rank correlation of paired values; None for fewer than 4 pairs or a constant measure.
 
     The p-value counts all orders of up to 8 values; for more values, it counts 50 000 random orders. The interval is
     Fisher's transform with the variance of Bonett and Wright (2000), which is rough for few values. A coefficient of 1
@@ -53,7 +53,7 @@ class PearsonCorrelation:
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelation | None:
-    """Return Pearson's correlation of parallel values; None for fewer than 4 pairs or if a side is constant.
+    """Return Pearson's correlation of paired values; None for fewer than 4 pairs or a constant measure.
 
     The interval is Fisher's transform, which is rough for few values. The p-value counts all orders of up to 8 values;
     for more values, it counts 50 000 random orders. It assumes no distribution.

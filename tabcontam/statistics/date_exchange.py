@@ -82,7 +82,7 @@ def exceeds(hits: int, answered: int, majority: float) -> float:
 
 
 def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | None:
-    """Return the two-sided p-value of Mann and Whitney (1947), corrected for ties; None if a side is empty."""
+    """Return the two-sided p-value of Mann and Whitney (1947), corrected for ties; None if a sample is empty."""
     from scipy.stats import mannwhitneyu
 
     if not before or not after:
@@ -164,13 +164,13 @@ def mean_lifts(lifts: Sequence[float]) -> float | None:
 
 
 def _eras(sides: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct columns of `sides`, one per line, and for each dataset the index of its column."""
+    """Return the distinct columns of `sides` (the eras), one per line, and for each dataset the index of its era."""
     eras, own = np.unique(sides.T, axis=0, return_inverse=True)
     return eras.astype(np.int64), own.reshape(-1).astype(np.int64)
 
 
 def _labels(own: Ints, rng: np.random.Generator, draws: int = DATE_EXCHANGES) -> tuple[Ints, bool]:
-    """Return ways to assign eras to datasets, one per line: all ways if they are few, otherwise `draws` random ways."""
+    """Return ways to reassign eras (columns of `sides`) to datasets, one per line: all, or `draws` random ways."""
     sizes = np.bincount(own)
     if factorial(len(own)) // prod(factorial(int(size)) for size in sizes) <= DATE_EXCHANGES:
         return _all_labels([int(size) for size in sizes], len(own)), True

@@ -91,7 +91,7 @@ def _bits(returned: float) -> tuple[float, ...]:
 
 
 def join_bets(parts: Iterable[Bets]) -> dict[str, Wealth]:
-    """Return the sum of bets placed one after another. Leaving out a column affects only parts with cells in it."""
+    """Return the sum of bets placed one after another. Leaving out a column affects only bets on its cells."""
     own = [part for part in parts if part]
     groups = dict.fromkeys((ALL, *(group for part in own for group in part)))
     return {group: _sum([part.get(group, part[ALL]) for part in own]) for group in groups} if own else {}

@@ -124,7 +124,7 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
 
 
 def _rise(excess: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
-    """Return where an increasing vectorized function on 0 to 1 crosses 0; 0 if it is positive at 0.
+    """Return where `excess`, an increasing vectorized function on 0 to 1, crosses 0; 0 if it is positive at 0.
 
     The search uses ever finer grids, to 9 decimals, because importing a root finder is slower.
     """
@@ -241,7 +241,7 @@ def mean_interval(
 
 @lru_cache(maxsize=2**16)  # large grids repeat equal arguments
 def mcnemar(first_only: int, second_only: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, from the numbers of pairs that one side alone got right."""
+    """Return the two-sided p-value of McNemar's exact test, from the numbers of pairs in which only one is right."""
     from scipy.stats import binomtest
 
     discordant = first_only + second_only

@@ -20,7 +20,7 @@ class KappaAgreement:
 
 
 def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreement:
-    """Return how far two judges agree, from pairs of their words for the same items.
+    """Return how far two judges agree, from pairs of their words (labels) for the same items.
 
     Kappa is (observed - expected) / (1 - expected). The expected agreement is that of two independent judges with equal
     frequencies of words (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use one word for

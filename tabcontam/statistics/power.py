@@ -169,7 +169,10 @@ def _units(chances: Floats) -> Floats:
 
 
 def _cumulants(chances: Floats) -> Floats:
-    """Return each cell's log moment, mean, variance and variance times weight, at each tilt, under the null model."""
+    """Return each cell's log moment, mean, variance and variance times weight under the null model, at each tilt.
+
+    A tilt is a parameter of the saddlepoint approximation.
+    """
     chances = np.minimum(chances, 1.0)
     weights = _units(chances)[:, :, None]
     known = np.where(np.isnan(chances), chances[:, :1], chances)

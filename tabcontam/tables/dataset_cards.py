@@ -63,8 +63,9 @@ class Edition:
     columns. Without `columns` the file's first line is the header. `strip` removes the padding of every cell. `drop`
     names columns that are not data, such as a saved row index; `keep` names the only columns that are data. If
     `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `text` names the columns of running
-    text, if the edition has any. `title` replaces the card's title in prompts where copies name their features
-    differently (`Titanic in seaborn`): a model must not be asked for the feature names of another copy.
+    text, if the edition has any. `missing`, `order` and `hints` are as in `Table`. `title` replaces the card's title in
+    prompts if copies name their features differently (`Titanic in seaborn`): a model must not be asked for the feature
+    names of another copy.
 
     `split` is the name of this file's part of the dataset, such as `train`; "" if the dataset has no parts. `splits`
     are the other parts, each a file of its own. A part is read like this file, except for the keys that it sets itself.
@@ -341,7 +342,7 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
 
 
 def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the card's table `key`, with the values that the edition sets in place of the card's."""
+    """Return the TOML table `key` of a card (`shared`), with the values that the edition (`raw`) sets itself."""
     parts = (shared.get(key, {}), raw.pop(key, {}))
     if not all(isinstance(part, dict) for part in parts):
         raise ValueError(f"{where} is no table")

@@ -44,7 +44,8 @@ Doing = Callable[[str], AbstractContextManager[object]]
 class _SplitPart:
     """A split: its table, whether it is asked about, and whether a column of a FILE defined it.
 
-    `lacking` names other splits that cannot be read. `lines` report rows of the cutoff month and sides without rows.
+    `lacking` names other splits that cannot be read. `lines` report, for splits by date, the rows of the cutoff month
+    and splits without rows.
     """
 
     table: Table

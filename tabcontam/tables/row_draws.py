@@ -27,7 +27,7 @@ def seeded(table: Table, *parts: object) -> Random:
 
 
 def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
-    """Return at most `most` candidates, equal for every seed, so that one fit of the baseline serves all seeds."""
+    """Return at most `most` candidates, equal for every seed, so that one trained baseline serves all seeds."""
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))

@@ -100,8 +100,9 @@ def plant(
     """Return a copy of a delimited text file with the last digits of some cells drawn, its key, and a report.
 
     At most one cell in a row is changed. The `secret` determines the cells and their digits; it is random if None.
-    `published` is the name of the new file. `on_progress` is called with the number of finished columns. Raises
-    `UsageError`, in one line, for a file or a column that cannot be planted.
+    `published` is the name of the new file. `tied` searches for a column that reveals changed cells. `on_progress` is
+    called with the number of finished columns. Raises `UsageError`, in one line, for a file or a column that cannot be
+    planted.
     """
     secret = secrets.token_bytes(SECRET) if secret is None else secret
     layout, table = _opened(file, wanted.text)

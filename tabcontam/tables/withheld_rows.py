@@ -1,6 +1,6 @@
 """Withheld rows: rows of a table's source that were never published, compared with the published rows.
 
-Both kinds are exchangeable if chance decided which rows were withheld. Contents that occur twice among all rows are
+The two kinds are exchangeable if chance decided which rows were withheld. Contents that occur twice among all rows are
 left out of both kinds. If only withheld rows that were also published were left out, frequent contents would remain on
 the published side alone.
 """

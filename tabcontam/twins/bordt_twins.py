@@ -249,7 +249,7 @@ def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.rando
 
 
 def _words(names: Sequence[str]) -> list[str]:
-    """Return names written as words; all stay as they are if two would become one.
+    """Return names written as words; all names stay unchanged if two of them would become equal.
 
     >>> _words(["HoursPerWeek", "Self-emp-not-inc", "petal_width (cm)", "1st-4th", "BMI"])
     ['Hours Per Week', 'Self emp not inc', 'Petal width (cm)', '1st-4th', 'BMI']

@@ -198,7 +198,7 @@ class Moves:
         return self.numeric(place) and len(own) > MOST_CATEGORIES and not any("e" in (one or "").lower() for one in own)
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
-        """Return numbers a few ranks away, as the column writes them; missing ones stay."""
+        """Return numbers a few ranks away, as the column writes them; missing cells stay."""
         numbers, cells = self.plain[:, place], self.columns[place]
         order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
         rank = np.full(len(numbers), -1)
@@ -212,7 +212,7 @@ class Moves:
         return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
 
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
-        """Return numbers between a row's and a near row's, as the column writes them; if impossible, the row's own."""
+        """Return numbers moved by `share` towards those of the rows `lent`; if impossible, the row's own cells."""
         cells, numbers = self.columns[place], self.plain[:, place]
         digits, same = self.digits(place)
         pulled = numbers[list(rows)] + share * (numbers[lent] - numbers[list(rows)])

@@ -1,7 +1,7 @@
-"""Laws that predict a cell from shown cells: one module for each kind, applied to all shown columns of a table.
+"""Laws that predict a cell from shown cells: one module for each kind of law, applied to all shown columns.
 
-A fit learns laws from its training rows. Their weights, like those of all predictors, are found on held-out rows. So a
-law counts where it is right, and costs nothing elsewhere.
+Laws are learned from the training rows of a `Fit`. Their weights, like those of all predictors, are found on held-out
+rows. So a law counts where it is right, and costs nothing elsewhere.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -101,7 +101,7 @@ def own_lags(target: str) -> set[str]:
 
 
 def law_likelihoods(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
-    """Return for each law the probability of each predicted row's true value, and the one left to other values."""
+    """Return for each law the probability of each predicted row's true value, and that left to other predictors."""
     keys = [fit.target.keys[row] for row in fit.predicted]
     return {
         name: (np.array([values.get(key, 0.0) for key, values in zip(keys, found.values, strict=True)]), found.left)

@@ -11,7 +11,7 @@ from tabcontam.baseline.fit import Fit
 
 @dataclass(frozen=True, eq=False)
 class LawPredictions:
-    """The values that follow from shown cells, as a dict of probabilities by key for each predicted row.
+    """The values that follow from shown cells, as a dict of probabilities by key (value) for each predicted row.
 
     `left` is the probability that each row leaves to other predictors.
     """

@@ -61,7 +61,7 @@ FIELDS = ("y", "yy", "m", "d", "name", "H", "M", "S", "ap", "q", "w")
 
 @dataclass(frozen=True, eq=False)
 class DateColumn:
-    """A column's moments in seconds, NaN where a cell has none. `size` is the smallest unit that the column writes."""
+    """A column's dates or times in seconds, NaN where a cell has none. `size` is the smallest unit that is written."""
 
     name: str
     seconds: Floats  # since the day before 1 January of the year 1
@@ -71,11 +71,11 @@ class DateColumn:
 
     @property
     def days(self) -> Floats:
-        """The day number of each moment."""
+        """The day number of each date or time."""
         return np.floor(self.seconds / DAY)
 
     def trimmed(self, seconds: Floats) -> Floats:
-        """Return the moments, cut off to the unit that this column writes."""
+        """Return the seconds, cut off to the unit that this column writes."""
         if self.size == "time":
             return np.asarray(np.mod(seconds, DAY))
         days = np.floor(seconds / DAY)
@@ -90,7 +90,7 @@ class DateColumn:
         return days * DAY
 
     def key(self, seconds: float) -> str | None:
-        """Return the key of a moment as this column writes it, for comparing answers; None if it is no valid date."""
+        """Return the key of a date or time as this column writes it, for comparing answers; None if invalid."""
         if not np.isfinite(seconds) or not (self.size == "time" or 1 <= seconds // DAY <= date.max.toordinal()):
             return None
         return value_key(self._text(int(seconds)))

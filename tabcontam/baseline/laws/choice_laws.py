@@ -116,7 +116,10 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
 
 
 def _predict_outcomes(fit: Fit, context: Ints, outcome: Ints, sources: Sequence[Column] | None) -> LawPredictions:
-    """Return the values that follow. Probabilities are shares of outcomes in training rows of equal context."""
+    """Return the values that follow. Probabilities are shares of outcomes in training rows of equal context.
+
+    `outcome` is a value's code, or with `sources` the 1-based index of the column that has the value.
+    """
     counts = np.zeros((4, int(outcome.max()) + 1))
     np.add.at(counts, (context[fit.train], outcome[fit.train]), 1)
     shares = counts / (counts.sum(axis=1, keepdims=True) + 1)

@@ -144,7 +144,7 @@ def _shared(born: Floats, ages: Floats) -> float | None:
 
 
 def _dates_from(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> list[LawPredictions]:
-    """Return the dates that follow from tried moments, each with the constants most often added to it."""
+    """Return the dates that follow from shown dates: dates computed from these, plus the most frequent constants."""
     known = np.isfinite(target.seconds[fit.train])
     if known.sum() < 4:
         return []
@@ -179,7 +179,7 @@ def _apart(
 
 
 def _constants(off: Floats, added: bool) -> list[tuple[float, float]]:
-    """Return the constants that are added most often, with their shares; only zero if `added` is false."""
+    """Return the most frequent differences in `off`, with their shares; only zero if `added` is false."""
     if not added:
         count = int((off == 0).sum())
         return [(0.0, (count - 0.5) / (len(off) + 1))] if count > 1 else []
@@ -204,7 +204,7 @@ def _followed(
 
 
 def _moments(fit: Fit, target: DateColumn, shown: Sequence[DateColumn]) -> Iterator[tuple[Floats, bool]]:
-    """Yield moments that the target may equal, and whether a constant may be added to them."""
+    """Yield dates and times that the target may equal, and whether a constant may be added to them."""
     numbers = [one for one in fit.shown if one.numbers is not None and one.distinct > 1]
     for read in shown:
         yield read.seconds, True

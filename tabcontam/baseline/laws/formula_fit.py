@@ -54,8 +54,8 @@ class FormulaFit:
 
     name: str
     wholes: Floats
-    ties: Floats  # where a value is midway between two whole numbers, the other one; else NaN
-    tied: float  # how often the other one is right
+    ties: Floats  # where a value is midway between two whole numbers, the one not in `wholes`; else NaN
+    tied: float  # how often the number in `ties` is right
     shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the values by size: (error, frequency)
     edges: Floats
     gain: float  # bits that it saves in all training rows

@@ -46,7 +46,7 @@ class FormulaSearch:
     """The input of a search: the target, lines of numbers and their order, and the training rows with a number."""
 
     target: FormulaTarget
-    lines: Floats  # columns by rows of the table
+    lines: Floats  # number columns, one a line, then numbers computed from them
     own: int  # number of lines that are the table's columns; later lines are computed from them
     order: list[int]  # indices of lines, in descending order of correlation with the target
     paired: list[int]  # indices of lines that are tried in pairs
@@ -103,7 +103,7 @@ def _scaled(search: FormulaSearch, library: TermLibrary, values: Floats, rows: I
 
 
 def _constant(low: Floats, high: Floats) -> float:
-    """Return the plainest constant that lies in most of these intervals, which are given as one line."""
+    """Return the plainest constant that lies in most of these intervals, given by their lower and upper limits."""
     _, start, end = most_met(low, high, np.ones(low.shape[1]))
     return nicest(float(start[0]), float(end[0]))
 
@@ -119,7 +119,7 @@ def _shifted(search: FormulaSearch, library: TermLibrary, values: Floats, rows: 
 
 
 def _away(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
-    """Return the range of constants that, added to each term, give each value."""
+    """Return the range of constants that, added to each term, give each value of `y` to within `half`."""
     away = y - term
     return away - half, away + half
 
@@ -232,7 +232,7 @@ def _joined(search: FormulaSearch) -> Iterator[Found]:
 
 
 def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
-    """Return the terms that correlate most with a remainder, from their products with it and their norms."""
+    """Return the `count` terms that correlate most with a remainder; `sizes` are the norms of the terms."""
     with np.errstate(all="ignore"):
         met = np.where(sizes > LEAST_TERM_REMAINDER, np.abs(products) / sizes, 0.0)
     order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()

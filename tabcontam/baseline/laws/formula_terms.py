@@ -181,7 +181,10 @@ def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
 
 # chunk: how many numbers are sorted at a time
 def most_met(low: Floats, high: Floats, worth: Floats, *, chunk: int = 400_000) -> tuple[Floats, Floats, Floats]:
-    """Return for each line of intervals the range in which the total worth is largest: this worth, start and end."""
+    """Return for each line of intervals the range that intervals of the largest total `worth` share.
+
+    The result is this worth, and the range's start and end.
+    """
     found: list[tuple[Floats, Floats, Floats]] = []
     size = max(1, chunk // max(1, low.shape[1]))
     for start in range(0, len(low), size):

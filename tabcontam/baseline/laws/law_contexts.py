@@ -1,4 +1,4 @@
-"""Contexts in which a law is right: a date advances by one day, but by three after a Friday."""
+"""Contexts (values of a shown column) in which a law is right: a date advances by one day, after a Friday by three."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from tabcontam.baseline.thresholds import (
 
 
 def in_context(fit: Fit, law: LawPredictions) -> LawPredictions:
-    """Return a law's predictions with probabilities by context: by the shown column that best separates right values.
+    """Return a law's predictions with probabilities by the shown column that best separates right from wrong values.
 
     The rows of `law` are the training rows of `fit`, then its predicted rows.
     """

@@ -22,7 +22,7 @@ from tabcontam.baseline.thresholds import (
 class Sum:
     """A weighted sum of columns plus a constant.
 
-    `used` counts its learned numbers; plain numbers such as 1 do not count.
+    `used` counts the weights and constants that were learned; plain numbers such as 1 do not count.
     """
 
     weights: Floats

@@ -51,9 +51,9 @@ def _whole(fit: Fit) -> list[Column]:
 
 
 def _classes(one: Column, rows: Ints) -> Ints:
-    """Return the classes of these rows' numbers, ways by rows.
+    """Return the classes of these rows' numbers: one line for each way to classify, one column for each row.
 
-    Ways are each remainder, each band, the first digits. Rows without a number form one class.
+    Numbers are classified by each remainder, by each band and by their first digits. Rows without one form a class.
     """
     assert one.numbers is not None  # noqa: S101 - checked before
     known = np.isfinite(one.numbers)

@@ -64,7 +64,7 @@ def _step(fit: Fit) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _SequenceForm:
-    """A form that was right in some training rows, up to an offset."""
+    """A form (an expression such as 2a - b) that was right in some training rows, up to an offset."""
 
     right: float  # how often it was right, for ranking
     wholes: Ints  # its result in each row, in units of the last decimal

@@ -9,7 +9,7 @@ from tabcontam.evidence.base import Answer, Match, Matches, Query, ReplyState, T
 
 @dataclass(frozen=True)
 class RowFind:
-    """The search result for one row. `share` is the share of slots with a found value: the chance of the own one."""
+    """The search result for one row. `share` is the share of slots (own cell and draws) whose value is found."""
 
     query: Query
     own: bool

@@ -83,7 +83,7 @@ def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[
 
 
 def with_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
-    """Return the true query with the chances of its words, followed by a decoy for each draft."""
+    """Return the true query with the chances of its words, followed by a decoy for each draft (an unsent prompt)."""
     decoys = [decoy(true, number, write, rows) for number, (write, rows) in enumerate(drafts)]
     return [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
 

@@ -23,7 +23,7 @@ def replace_cell(
     below: str = "",
     repeating: Mapping[str, Mapping[Cell, Cell]] | None = None,
 ) -> Endings:
-    """Return the row as the serializer writes it, once for each of `values` in place `place`, in their order.
+    """Return the row as the serializer writes it, once for each of `values` in the cell at index `place`, in order.
 
     `above` and `below` are texts before and after each row. `repeating` maps columns that repeat the cell to their cell
     for each value.
@@ -46,7 +46,7 @@ def replace_cell(
 
 
 def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> Prompt:
-    """Return the prompt that asks for one cell of a row, given all its other cells and no other row.
+    """Return the prompt that asks for the cell at index `place` of a row, given its other cells and no other row.
 
     A base model is shown the row up to the cell.
     """

@@ -32,7 +32,7 @@ class InContextScore(PairedScore):
     def _after(
         self, above: str, context: tuple[int, ...], alone: Sequence[Query], table: Table, serializer: Serializer
     ) -> list[Query]:
-        """Return the queries once more, each after a text with these rows of the table."""
+        """Return the queries `alone` once more, each after the text `above`, which shows the table's rows `context`."""
         own = alone[0].id
         return [
             query(f"{one.id}{AFTER}", table, serializer, one.expected, (*one.rows, *context), decoy_of=own, above=above)

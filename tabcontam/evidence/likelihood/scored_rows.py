@@ -20,7 +20,7 @@ class LikelihoodTest(Test):
 
 
 class ValueToken(NamedTuple):
-    """A token with `characters` characters of values, and the `place` in the row where it starts."""
+    """A token with `characters` characters of values, and the index in the row's text at which it starts."""
 
     token: Token
     start: int

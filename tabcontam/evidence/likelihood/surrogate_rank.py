@@ -228,7 +228,7 @@ class _OwnCellRank:
 
     rank: int
     total: int
-    near: float | None  # 0 if the own cell is likelier than all of them, 1 if all of them are likelier
+    near: float | None  # 0 if the own cell is likelier than all similar rows' cells, 1 if all of these are likelier
     lies_in: str
 
     @property

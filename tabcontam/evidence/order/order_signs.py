@@ -138,9 +138,10 @@ def strongest(
     shards: Sequence[tuple[tuple[int, ...], tuple[int, ...]]],
     text: Callable[[int], str],
 ) -> tuple[str, float]:
-    """Return the predictor without memory that best recognizes the file's order, and its p-value, corrected for all.
+    """Return the predictor without memory that best recognizes the file's order, and its p-value.
 
-    A shard is a pair: its rows in the file's order, and in the other order. `text` writes a row.
+    The p-value is corrected for the number of predictors. A shard is a pair: its rows in the file's order, and in the
+    other order. `text` writes a row.
     """
     gains: dict[str, list[float]] = {}
     for orders in shards:

@@ -163,7 +163,7 @@ class RowOrder(Test):
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
     """Return random shards of consecutive rows in the file's order, all of the same length.
 
-    Rows that may be known are left out. Raises `Skip` if the table has too few rows.
+    Rows of known files are left out. Raises `Skip` if the table has too few rows.
     """
     rows = not_known(table, range(len(table.rows)))
     if len(rows) < SHORTEST:

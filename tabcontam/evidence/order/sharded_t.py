@@ -1,4 +1,4 @@
-"""The rule of Oren et al. 2024, section 3.2: shards of rows are likelier in the file's order than in other orders."""
+"""The rule of Oren et al. 2024, section 3.2: shards (runs of rows) are likelier in the file's order than in others."""
 
 import re
 from collections.abc import Sequence

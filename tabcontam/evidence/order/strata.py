@@ -29,7 +29,7 @@ Shards = tuple[tuple[int, ...], ...]  # row numbers of each shard, in the order 
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """The rows of each shard that may change places: rows with the same class.
+    """The rows of each shard (run of consecutive rows) that may change places: rows with the same class.
 
     `numbering` lists the places of columns that only number the rows: their cells stay in place. `fixed` maps the
     columns in which rows that change places have equal values to the reason.
@@ -86,7 +86,7 @@ def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Stra
 
 
 def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
-    """Return the smallest possible p-value: every shard is likelier in the file's order than turned."""
+    """Return the smallest possible p-value: that of shards that are all likelier in the file's order than reversed."""
     return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
@@ -124,9 +124,9 @@ def _sorted(ranks: Floats) -> bool:
 
 
 def _standing_out(columns: Sequence[ColumnCells], orders: Ints, classes: Ints) -> list[tuple[int, OrderDirection]]:
-    """Return the columns, by number, that distinguish the first order from the turned one.
+    """Return the columns, by number, that distinguish the first order from its reverse.
 
-    If only all columns together distinguish it, return the strongest column.
+    If only all columns together distinguish the two, return the strongest column.
     """
     if not columns:
         return []

@@ -82,7 +82,7 @@ def _shown(query: Query, serializer: Serializer) -> list[dict[str, str | None]]:
 
 
 def could_be(cell: Cell, sort: FeatureValues) -> bool:
-    """Return whether a cell may be a value of this sort, and not a part of a sentence."""
+    """Return whether a cell may be one of the feature values `sort`, and not a part of a sentence."""
     return cell is None or fits(cell, sort)
 
 
@@ -205,7 +205,7 @@ def _after_separator(cells: Sequence[Cell], headers: Mapping[int, list[int]]) ->
 
 
 def _fitting(name: str, cell: Cell, sort: FeatureValues, exact: bool) -> bool:
-    """Return whether a cell may be a value of this feature, and neither a sentence nor a name with a value."""
+    """Return whether a cell may be a value of the feature `name`, and neither a sentence nor a name with a value."""
     if cell is None or GAP.fullmatch(cell):
         return True
     named = SIGN.search(cell) and spelling(SIGN.split(cell, maxsplit=1)[0]) == spelling(name)
@@ -246,7 +246,7 @@ def _readers(serializer: Serializer) -> tuple[Reader, ...]:
 
 
 def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
-    """Return how many cells contain the name of another asked feature: they run into the next feature."""
+    """Return how many cells contain the name of another asked feature: such a cell was cut off too late."""
     text = "\n".join(filter(None, cells.values())).casefold()
     names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
     folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []

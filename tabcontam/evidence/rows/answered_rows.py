@@ -26,7 +26,8 @@ class AnsweredCell:
     one digit fewer and so on. `bits` is what the answer is worth. `ratio` is the return of one unit staked on the
     answer, and `honest` the return of one unit staked on the silent predictor's answer.
 
-    `silent` is the worth in bits of the silent predictor's answer, `due` the worth that the baseline expects of it, and
+    The silent predictor (decision trees) learned from all rows that are not asked, and names one value for each cell.
+    `silent` is the worth in bits of its answer, `due` the worth that the baseline expects of it, and
     `luck` its variance under the baseline.
     """
 
@@ -46,7 +47,7 @@ class AnsweredCell:
 class AnsweredRow:
     """An answered row: its answered cells, whether all of its cells are right, and the chance that they are.
 
-    `bet_on` is true if its query has a turn.
+    `bet_on` is true if its query has a turn, its position among the bets on the table.
     """
 
     given: tuple[AnsweredCell, ...]

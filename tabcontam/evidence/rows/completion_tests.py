@@ -273,10 +273,10 @@ class FeatureCompletion(OneCellTest):
         return cached_fact(table, "unsure features", find)
 
     def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
-        """Return the baseline's average surprisal of a cell in bits, for each fitted feature.
+        """Return the average surprisal in bits of the true cell, for each feature for which a baseline is trained.
 
-        First the three features that seem hardest to predict are fitted. The next three follow while fewer than two of
-        the fitted ones leave half a bit.
+        These are first the three features that seem hardest to predict. The next three follow while fewer than two of
+        the features have half a bit.
         """
         unsure: dict[str, float] = {}
         most = min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1)

@@ -8,7 +8,7 @@ from tabcontam.tables.table import Table
 
 
 def can_be_drawn(table: Table, feature: str) -> bool:
-    """Return whether several rows can have a feature's value: numbers, or texts most of which recur, but no keys."""
+    """Return whether several rows can have a feature's value: numbers, or texts that mostly recur; no identifiers."""
     counts = Counter(table.column(feature))
     if len(counts) <= 2:
         return False

@@ -186,7 +186,11 @@ def rule_out(prediction: CellPrediction, left: float) -> CellPrediction:
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
-    """Return at most POOL candidates, the same for every seed; all come from the test's own part if it has enough."""
+    """Return at most QUERY_POOL candidates, the same for every seed, to query the cells from column `place` on.
+
+    The rows are divided among the row tests. All candidates come from the test's own share, number `part`, if it has
+    enough for `asked` queries.
+    """
 
     def find() -> list[int]:
         wanted = set(candidates())

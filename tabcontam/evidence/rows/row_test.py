@@ -201,9 +201,9 @@ class RowTest(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled bits: replies stay, and the hidden cells are drawn again from the baseline's prediction.
 
-        A silent predictor learned from all rows that are not asked. Its lead is its bits in the same cells, minus those
-        that the baseline expects of its answers, and minus luck. A model without memory may have this lead, so it
-        counts for nothing.
+        The silent predictor (decision trees) learned from all rows that are not asked. Its lead is its bits in the same
+        cells, minus those that the baseline expects of its answers, and minus luck. A model without memory may have
+        this lead, so it is subtracted from the recalled bits.
         """
         # only weighing imports numpy: reading and replaying work without it
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of

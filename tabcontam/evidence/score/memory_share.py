@@ -293,7 +293,7 @@ def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
     """Return the mean gain of the pairs, with its interval.
 
     The p-value is the larger of two: for the model's loss, and for this loss minus the learners'. So there is no share
-    if a model does equally well on both sides, or if it loses no more on twins than the learners do.
+    if a model does equally well on rows and twins, or if it loses no more on twins than the learners do.
     """
     if not pairs:
         return MeanGain(0.0, (-1.0, 1.0), 1.0)

@@ -163,7 +163,10 @@ class _OrderSample:
         return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
 
     def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
-        """Return how much more alike nearby rows of a kind are, with kind, order and columns; None if they are not."""
+        """Return how much more alike nearby rows with an equal cell in `by` are; then `by`, order and columns.
+
+        Return None if nearby rows are not more alike, or if no column orders them.
+        """
         kinds = kinds_of(self.cells, by)
         rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.present[by])
         first, second = _pairs(kinds, rows)

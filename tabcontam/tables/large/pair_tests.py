@@ -51,7 +51,7 @@ def beats(hits: int, count: int, chance: float) -> bool:
 
 
 def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
-    """Return pairs of rows without a shared value, at the distances of the given pairs: neighbours may be alike."""
+    """Return pairs of `rows` with different hashes, as far apart in `rows` as the given pairs (`first`, `second`)."""
     rng = np.random.default_rng(0)
     pairs, begin = (rng.integers(len(of), size=4 * MOST_TESTED_PAIRS) for of in (first, rows))
     apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)

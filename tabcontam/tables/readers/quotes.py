@@ -45,12 +45,12 @@ class _QuoteScan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Return whether text follows a quote where its field should end."""
+        """Return whether `pair` (the next two characters) is a quote and text, where the field should end."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 
     def _step(self, pair: str, number: int) -> int:
-        """Process the next sign, and return its number of characters."""
+        """Process the first character of `pair`, or both if they belong together, and return their number."""
         sign, dialect = pair[0], self.dialect
         if self.inside:
             self.length += 1

@@ -114,6 +114,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Return the serializers in an order for detection: a form comes before forms whose marks its rows contain."""
+    """Return the serializers in an order for detection: first those whose rows also contain marks of later ones."""
     # `The age is equal to` contains `The age is`: the longest separator comes first; forms without names come last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)

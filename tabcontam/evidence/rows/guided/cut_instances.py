@@ -193,9 +193,9 @@ def _features(table: Table) -> tuple[str, ...]:
 
 
 def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
-    """Return at most 400 rows that their first cells identify, the same for every seed.
+    """Return at most 400 rows that their first `least` cells identify, the same for every seed.
 
-    If early cuts identify few rows, rows that only late cuts identify are added.
+    If these rows are few, rows that only their first `most` cells identify are added.
     """
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)
@@ -210,8 +210,8 @@ def _predictions(
 ) -> dict[str, dict[int, RowPrediction]]:
     """Return for each counted column the baseline's prediction in each row, given all cells before this column.
 
-    So one prediction serves for all cuts of a row. The model does not see the cells between the cut and the predicted
-    cell, but the baseline does. So cells that follow from these are worth nothing.
+    A row is cut after `least` to `most` cells, and one prediction serves for all cuts. The baseline sees the cells
+    between the cut and the predicted cell, and the model does not. So cells that follow from these are worth nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
     counted = set(late) if len(late) <= LEAST_LATE_CELLS else set(least_sure(table, late, LEAST_LATE_CELLS))

@@ -145,15 +145,15 @@ def evidence_of_runs(
 
 
 def gained_by_names(trials: Sequence[Trial]) -> float:
-    """Return the p-value that answers are better under the right name than under none, and than under another name."""
+    """Return the p-value of the claim that answers are better under the right name than under none or another one."""
     return max(gained_by_name(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """Return the bits of both answers for each instance that an arm asks, too, and the p-value of their difference.
+    """Return the bits of the guided and of the arm's answer for each instance, and the p-value of their difference.
 
-    It is the p-value of the paired permutation: the chance of a sum of differences as large if each may have either
-    sign.
+    An arm is another instruction for the same instance. The p-value is that of the paired permutation: the chance of a
+    sum of differences as large if each may have either sign.
     """
     pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])

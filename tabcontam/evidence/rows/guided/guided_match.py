@@ -28,7 +28,7 @@ class AlgorithmTwo(PublishedRule):
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why a table is not clean: too few completions were read, or some were not judged; None if neither."""
+        """Return why the rule cannot call a table clean, if too few completions were read or judged; else None."""
         readable = [trial for trial in trials if trial.readable]
         if len(readable) < LEAST_JUDGED_SHARE * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"

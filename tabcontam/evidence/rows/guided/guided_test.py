@@ -58,7 +58,7 @@ def of_pair(query: Query) -> bool:
 
 
 def arm_of(query: Query) -> str:
-    """Return the arm of a query by its id: `general`, `wrong-name` or `wrong-label`; "" for a guided one."""
+    """Return the arm (instruction) of a query by its id: `general`, `wrong-name` or `wrong-label`; "" if guided."""
     return next((arm for arm in ARMS if query.decoy_of and query.id == f"{query.decoy_of}-{arm}"), "")
 
 
@@ -242,7 +242,7 @@ def _write_row(
 
 
 def other_places(table: Table, titles: Sequence[str]) -> list[InstanceOrigin]:
-    """Return the datasets with these titles as origins, in a split of the same name."""
+    """Return the datasets with these titles, except the table's own, as origins, each with the table's split name."""
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
     return [InstanceOrigin(title, table.split) for title in others or titles]

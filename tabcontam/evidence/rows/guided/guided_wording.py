@@ -1,4 +1,4 @@
-"""The instructions: guided, general, with another dataset's name, and with a wrong label, in four forms and for rows.
+"""The instructions: guided, general, with another dataset's name, and with a wrong label, for texts and for rows.
 
 Their contents follow Golchin and Surdeanu 2024, section 3.1 and appendix A; the wording is ours.
 """

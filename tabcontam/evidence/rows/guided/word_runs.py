@@ -29,7 +29,7 @@ def phrases(text: Sequence[str], length: int) -> Iterable[tuple[str, ...]]:
 
 
 def slotted(text: Sequence[str], slots: Collection[str]) -> list[str]:
-    """Return the words of a text, with `SLOT` in place of the words in `slots`."""
+    """Return the words of a text, with `SLOT` (a stand-in for any word) in place of the words in `slots`."""
     return [SLOT if word in slots else word for word in text]
 
 

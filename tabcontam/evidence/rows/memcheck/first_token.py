@@ -213,7 +213,7 @@ def _text(table: Table, row: Sequence[Cell]) -> str:
 
 
 def _fields(table: Table, length: int) -> int:
-    """Return how many fields every row needs for `length` characters; six at most."""
+    """Return how many first fields together have at least `length` characters in every row; six at most."""
     columns = map(table.column, table.columns[:MOST_FIRST_CHARACTERS])
     shortest = [min(len(csv_serializer().value(cell)) for cell in cells) for cells in columns]
     ends = accumulate(field + 1 for field in shortest)

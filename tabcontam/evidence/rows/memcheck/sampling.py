@@ -62,7 +62,7 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class SampledRowAnswers(AnswerKind):
-    """Answers with a row as a line of a CSV file: a true row of a model that knows the rows, else a made-up one."""
+    """Answers with a row as a line of a CSV file: a true row if the model remembers rows, else a made-up row."""
 
     row: int = 0
     cells: Row = ()
@@ -143,7 +143,7 @@ class Sampling(Test):
     max_tokens: ClassVar[int] = 64
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result. Each has a row that a simulated model with memory answers."""
+        """Return the queries of a result. Each carries the row with which a model that remembers rows answers."""
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))

@@ -125,7 +125,7 @@ def _can_be_altered(table: Table, name: str) -> bool:
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
-    """Return the better solver's share of right answers for a feature, and the questions; as text why there are none.
+    """Return the better solver's share of right answers for a feature, and the questions; or the reason for none.
 
     Questions about a feature need enough rows that can be altered, and solvers that are seldom right.
     """

@@ -172,7 +172,7 @@ class TaskExamples(RowTest):
     whole: ClassVar[str] = "rows that begin like a written one continue like it in every counted cell"
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result. Each has rows of the table that a simulated model with memory answers."""
+        """Return the queries of a result. Each carries the rows with which a model that remembers rows answers."""
         queries = Test.planned(self, table, serializer, rng)
         if self.too_small(len(table.row_set)):
             queries = [replace(query, chance={}) for query in queries]
