@@ -44,15 +44,16 @@ BLOCK = SHOWN_EXAMPLES + 1  # rows of a query of test 8: those shown and the ask
 class IncompleteCompletion(RowTest):
     """Given four full rows and one without its last three features, the model must complete that row.
 
-    Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
+    Measures: whether a model that sees the first cells of a row knows the last ones. This row test can show that rows
     were seen.
 
     Queries: 35 in all. Five are the paper's; for each of these all rows are drawn at random, as in the text. Thirty
     more ask about the rows that the baseline predicts worst. A row is asked only if its shown cells determine the
     answer among all rows, and if no example has the asked values.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the shown cells.
-    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    shown cells. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model
+    explains.
 
     Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
     code; the text asks for one.
@@ -64,7 +65,7 @@ class IncompleteCompletion(RowTest):
     that computes them is detected, too. If the last features are easy to predict, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
-    Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
+    Golchin and Surdeanu 2023; the published rule is Algorithm 2, section 3.2.
 
     Example: `... The Ticket is A/5 21171, The Fare is` is continued with `7.25, The Cabin is , The Embarked is S`.
     """
@@ -111,15 +112,16 @@ class IncompleteCompletion(RowTest):
 class FullCompletion(RowTest):
     """Given the dataset's name, its features and its first four rows, the model must write the next row.
 
-    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
+    Measures: whether the order and the cells of the file are known. This row test can show that rows were seen.
 
     Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
     file. 59 more ask about the places that the baseline predicts worst from the row before. No two queries show the
     same row. The test presumes that the model saw the published order, so the rows have the order of the file; the
-    authors' code shuffles iris, wine and thyroid. The eight features count that the baseline predicts worst.
+    authors' code shuffles iris, wine and thyroid. Only the eight features count that the baseline predicts worst.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before.
-    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    rows before. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model
+    explains.
 
     Published rule: Algorithm 2. All values of the paper's one row are right.
 
@@ -128,8 +130,8 @@ class FullCompletion(RowTest):
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
-    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
-    2, section 3.2.
+    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; the published rule is
+    Algorithm 2, section 3.2.
 
     Example: four rows of iris are continued with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
@@ -176,7 +178,7 @@ class FullCompletion(RowTest):
 class FeatureCompletion(OneCellTest):
     """Given the dataset's name, features, four random rows and a fifth that lacks one value, the model must name it.
 
-    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
+    Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
 
     Queries: 45 in all. Five are the paper's, with random rows that all have different values of the feature, as in the
     text (the authors' code shows no examples and asks the first five rows). The feature is that of the authors' code if
@@ -185,8 +187,8 @@ class FeatureCompletion(OneCellTest):
     the most values is asked instead. Forty more ask about the two features and the rows that the baseline predicts
     worst; no two ask about the same row.
 
-    Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
-    cells. Contaminated: the right values are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
+    row's other cells. Contaminated: the right values are worth more bits than the null model explains.
 
     Published rule: Algorithm 2. One of the five values is right.
 
@@ -196,8 +198,8 @@ class FeatureCompletion(OneCellTest):
     Cannot show: memory of values that follow from the shown ones: the baseline knows the rules that it finds in other
     rows, and a model that knows another rule is detected, too.
 
-    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
-    Algorithm 2, section 3.2.
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; the published
+    rule is Algorithm 2, section 3.2.
 
     Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
     """

@@ -73,18 +73,18 @@ class InstanceListAnswers(SeveralRowsAnswers):
 class ListInstances(RowTest):
     """Given only the dataset's name and split, the model must write down its first ten instances.
 
-    Measures: whether the model knows the beginning of the dataset by its name. A row test: it can show that rows were
+    Measures: whether the model knows the beginning of the dataset by its name. This row test can show that rows were
     seen.
 
     Queries: one, which shows no row. It names the dataset, its split if there is one, and the features in their order,
     and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
     The answer's rows are compared with the table's in their order: the first line with the first row.
 
-    Null: for rows, the answers stay, and the cells of the fifth to the tenth row are drawn again from the baseline's
-    prediction, given all rows before them, which the model does not see. In each row the eight features count that the
-    baseline predicts worst. The first four rows do not count, since too few rows are before them. For texts, the
-    longest runs of words in common with the true texts count, as in `guided_completion`; at least two texts have to be
-    recited. Contaminated: the right cells or words are worth more bits than that explains.
+    Null: for rows, the model's answers are kept, and the cells of the fifth to the tenth row are drawn again from the
+    baseline's prediction, given all rows before them, which the model does not see. In each row only the eight features
+    count that the baseline predicts worst. The first four rows do not count, since too few rows are before them. For
+    texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at least two texts
+    have to be recited. Contaminated: the right cells or words are worth more bits than the null model explains.
 
     Published rule: the strict reading. One exact instance of the dataset, anywhere in the answer, is enough. A model
     that writes instances that are nearly right, or only in the right format, is suspicious, and any other model is

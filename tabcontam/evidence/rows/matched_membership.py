@@ -26,7 +26,7 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 class MatchedMembership(MembershipTest):
     """Shown a row and an altered copy of it with their labels, the model must say whether another row is original.
 
-    Measures: whether rows are known exactly, in cases that only memory can decide. A row test: it can show that rows
+    Measures: whether rows are known exactly, in cases that only memory can decide. This row test can show that rows
     were seen.
 
     Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is similar in all
@@ -36,15 +36,15 @@ class MatchedMembership(MembershipTest):
     of a city), categories in a table with a text that differs in most rows, and features in a law with other columns
     (`quantity` in a subtotal).
 
-    Null: the answers stay, and each is right with the chance that the classifier predicts, but at least one half. So
-    neither a constant answer nor a plausible one counts as memory. Contaminated: more answers are right than that
-    explains.
+    Null: the model's answers are kept, and each is right with the chance that the classifier predicts, but at least one
+    half. So neither a constant answer nor a plausible one counts as memory. Contaminated: more answers are right than
+    that explains.
 
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
     calibrated verdict.
 
     Needs: 150 different rows or more, a feature whose change neither the classifier nor a law reveals, and a model that
-    understands a question; the controls are not asked.
+    understands a question. The controls are not asked.
 
     Cannot show: a memory of few rows. A model that remembers half of the rows is nearly always detected, and one that
     remembers a tenth seldom.

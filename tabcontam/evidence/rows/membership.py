@@ -87,7 +87,7 @@ class Membership(MembershipTest):
 
     Published rule: none; the paper reports the share of right answers.
 
-    Needs: three rows or more, and a model that understands a question; the controls are not asked.
+    Needs: three rows or more, and a model that understands a question. The controls are not asked.
 
     Cannot show: that rows were seen, since a model can notice without memory that a swapped value does not fit.
     `matched_membership` can show it.

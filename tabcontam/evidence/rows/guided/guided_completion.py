@@ -34,7 +34,7 @@ NULL = (
 class GuidedCompletion(GuidedTest):
     """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
 
-    Measures: whether the model knows single instances: texts word for word, rows cell by cell. A row test: it can show
+    Measures: whether the model knows single instances: texts word for word, rows cell by cell. This row test can show
     that rows were seen.
 
     Queries: 45 guided ones for a table of rows, with 40 to 70 % of the cells shown, the label first. For texts 40
@@ -45,15 +45,15 @@ class GuidedCompletion(GuidedTest):
     and an instruction that names another dataset. The label control, the right name with a wrong label, is a third
     decoy of the paper's ten.
 
-    Null: for rows, the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the
-    cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is detected, and
-    a model that only writes better under a name is not. For texts, the longest run of words that an answer has in
-    common with the second piece counts. Words in phrases that other texts or the prompt contain do not count, nor do
-    form letters with names that the prompt shows. Each other word is right with a chance of one half, and a run may
-    begin at one in four of the places. Contaminated: at least two texts are recited better than that explains, where
-    the best one does not count (Benjamini and Heller 2008). Or runs are longer under the right name than under no name
-    and under a wrong name, by the exact paired permutation of signs; only a run's bits above three count. An overlap
-    alone decides nothing.
+    Null: for rows, the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction,
+    given the cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is
+    detected, and a model that only writes better under a name is not. For texts, the longest run of words that an
+    answer has in common with the second piece counts. Words in phrases that other texts or the prompt contain do not
+    count, nor do form letters with names that the prompt shows. Each other word is right with a chance of one half, and
+    a run may begin at one in four of the places. Contaminated: at least two texts are recited better than that
+    explains, where the best one does not count (Benjamini and Heller 2008). Or runs are longer under the right name
+    than under no name and under a wrong name, by the exact paired permutation of signs; only a run's bits above three
+    count. An overlap alone decides nothing.
 
     Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
     instruction, at p <= 0.05 in 10,000 resamples. The published p-values are from a paired bootstrap. The p-value of

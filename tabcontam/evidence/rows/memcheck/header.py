@@ -53,7 +53,7 @@ from tabcontam.tables.table import Cell, Table
 class Header(RawTest):
     """Given the beginning of the file as CSV up to the middle of a row, the model must continue the file's text.
 
-    Measures: whether the model knows the first rows of the file, in their order. A row test: it can show that rows were
+    Measures: whether the model knows the first rows of the file, in their order. This row test can show that rows were
     seen.
 
     Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell in the middle of a row of
@@ -61,13 +61,14 @@ class Header(RawTest):
     this row, and for the rows before the next query's stop; after the last stop for about 500 characters, six rows at
     most. So no cell is asked twice. The text begins with the features' names, unless the file has no header.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before
-    and the shown cells of the row in which the text stops. In each row the eight features count that the baseline
-    predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the right cells
-    are worth more bits than that explains, over all queries together.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    rows before and the shown cells of the row in which the text stops. In each row only the eight features count that
+    the baseline predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the
+    right cells are worth more bits than the null model explains, over all queries together.
 
-    Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
-    several always looks good; here all four count. The score is the share of rows that are completed exactly.
+    Published rule: no rule that gives a verdict. The package tabmemcheck shows the best of four continuations in
+    colours, and the best of several always looks good; here all four count. The score is the share of rows that are
+    completed exactly.
 
     Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
     and a model that generates text, in chat or completion form.

@@ -29,19 +29,19 @@ FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, w
 class RowCompletion(RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
-    Measures: whether the model knows the order and the cells of the file. A row test: it can show that rows were seen.
+    Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
-    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. The
-    eight features count that the baseline predicts worst.
+    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. Only
+    the eight features count that the baseline predicts worst.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the four rows
-    before, the values of the six earlier rows, and for how many rows a cell has been the same. Contaminated: the right
-    cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    four rows before, the values of the six earlier rows, and for how many rows a cell has been the same. Contaminated:
+    the right cells, also in rows with wrong cells, are worth more bits than the null model explains.
 
-    Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves the meaning
-    of the count to the reader. It counts an answer that contains the row and other text as exact, and a refusal as a
-    wrong row. This test does neither: unread answers are counted separately.
+    Published rule: no rule that gives a verdict. The package tabmemcheck counts the rows that are exactly the file's,
+    and leaves the meaning of the count to the reader. It counts an answer that contains the row and other text as
+    exact, and a refusal as a wrong row. This test does neither: unread answers are counted separately.
 
     Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
     its values, and a model that generates text, in chat or completion form.

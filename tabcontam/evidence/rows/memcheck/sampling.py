@@ -102,7 +102,7 @@ class Sampling(Test):
     """Given the dataset's name and its features alone, the model must write down a row, 25 times at a temperature.
 
     Measures: how many rows that the model draws, without seeing any row, are rows of the table, and how many it draws
-    more than once. A score without a verdict.
+    more than once. The test gives a score and no verdict.
 
     Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
     there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
@@ -113,8 +113,8 @@ class Sampling(Test):
     the readable draws that are different rows of the table. An answer without a row, because it declines or is cut, is
     no draw.
 
-    Published rule: none that decides. The package returns the draws and leaves them to the reader; here draws that are
-    rows of the table are counted, the same row as often as it is drawn.
+    Published rule: no rule that gives a verdict. The package tabmemcheck returns the draws and leaves them to the
+    reader; here draws that are rows of the table are counted, the same row as often as it is drawn.
 
     Needs: a table of twenty different rows or more that independently drawn cells hit at most once in a hundred draws,
     so no table that lists every combination of its values; a model that generates text at a temperature, in chat or

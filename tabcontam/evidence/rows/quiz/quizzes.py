@@ -12,7 +12,7 @@ from tabcontam.evidence.thresholds import PUBLISHED_QUIZ_QUESTIONS
 class Quiz(QuizTest):
     """Of four rows, one is in the dataset and three are altered in one cell; the model chooses the original.
 
-    Measures: whether rows are known exactly. A row test: it can show that rows were seen.
+    Measures: whether rows are known exactly. This row test can show that rows were seen.
 
     Queries: 64 questions, each asked five times: with the original at each of the places A to D, and once with four
     altered rows, which shows the letters that the model prefers. Choice E means that none is right. The baseline draws
@@ -23,9 +23,9 @@ class Quiz(QuizTest):
     general knowledge reveals their change, as in `matched_membership`. The asked rows are those that the solvers
     predict worst. With `--queries paper` there are 100 questions, as in the paper.
 
-    Null: the answers stay, and the original option is drawn again. Its chance is that of the surer solver, but at least
-    one fourth. All places of one question are one draw, so that a letter that is always named counts nothing, and one
-    lucky answer counts once. Contaminated: the originals are chosen more often than that explains.
+    Null: the model's answers are kept, and the original option is drawn again. Its chance is that of the surer solver,
+    but at least one fourth. All places of one question are one draw, so that a letter that is always named counts
+    nothing, and one lucky answer counts once. Contaminated: the originals are chosen more often than that explains.
 
     Published rule: the levels of contamination, from lowest to highest, of the Data Contamination Quiz. Letters that
     the model names in fewer than a fifth of the quizzes without an original are not preferred. The highest level is the
@@ -34,7 +34,7 @@ class Quiz(QuizTest):
     source has no verdict and no null. A language model writes its distractors, which can be recognized.
 
     Needs: two features or more whose alteration the solvers do not recognize, 130 rows for each, and a model that
-    understands a question; the controls are not asked. Tables of texts are skipped, since the baseline draws no texts.
+    understands a question. The controls are not asked. Tables of texts are skipped, since the baseline draws no texts.
 
     Cannot show: memory of few rows. A model may know a formula that the baseline does not find, and see that an altered
     cell breaks it, in any of the formula's columns. A verdict of contaminated has to hold without any one column, which
@@ -61,13 +61,13 @@ class Quiz(QuizTest):
 class QuizCompletion(QuizTest):
     """Given a row without one cell and four values for it, the model chooses the row's own value.
 
-    Measures: whether a model that sees the rest of a row knows its cell. A row test: it can show that rows were seen.
+    Measures: whether a model that sees the rest of a row knows its cell. This row test can show that rows were seen.
 
     Queries: 64 questions about other rows than those of `quiz`, made in the same way, each asked once; the own value is
     at each of the four places equally often. Choice E means that none of the four is right.
 
-    Null: the answers stay, and the row's own value is drawn again. Its chance is that of the surer of two solvers, but
-    at least one fourth. Contaminated: more answers are right than that explains.
+    Null: the model's answers are kept, and the row's own value is drawn again. Its chance is that of the surer of two
+    solvers, but at least one fourth. Contaminated: more answers are right than that explains.
 
     Published rule: none with a verdict; the paper compares shares of right answers.
 

@@ -74,8 +74,8 @@ class OutputAnswers(GuidedAnswers):
 class ExactGeneration(GuidedTest):
     """Given an instance's input and the name of its dataset, the model must write the output word for word.
 
-    Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences. A
-    row test: it can show that rows were seen.
+    Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences.
+    This row test can show that rows were seen.
 
     Queries: twenty instances of any length, which are the published rule's, and twenty with outputs of twelve words or
     more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones are

@@ -118,8 +118,8 @@ class TaskExampleAnswers(AnswerKind):
 class TaskExamples(RowTest):
     """Given the dataset's name, its features and labels, the model must write down training examples of it.
 
-    Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. A row
-    test: it can show that rows were seen.
+    Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. This
+    row test can show that rows were seen.
 
     Queries: one asks for twenty training examples of the dataset, one for twenty from anywhere except the beginning of
     the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
@@ -127,18 +127,18 @@ class TaskExamples(RowTest):
     row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
     temperature, and all answers count together.
 
-    Null: the answers stay, and cells of the table are drawn again. The first cells of a written row choose the row of
-    the table with which it is compared. They do not count, since among many rows one always looks similar. The columns
-    have a fixed order for each table, the hardest to predict first. Cells of a written row are read in this order until
-    only one row of the table begins with them. The cells after these, in at most eight columns, are weighed as in
-    `feature_completion`. Each is drawn from the baseline's prediction, given all cells before it and the easiest
+    Null: the model's answers are kept, and cells of the table are drawn again. The first cells of a written row choose
+    the row of the table with which it is compared. They do not count, since among many rows one always looks similar.
+    The columns have a fixed order for each table, the hardest to predict first. Cells of a written row are read in this
+    order until only one row of the table begins with them. The cells after these, in at most eight columns, are weighed
+    as in `feature_completion`. Each is drawn from the baseline's prediction, given all cells before it and the easiest
     columns, which never count. So a row with lucky first cells is worth nothing, and a row that continues like the
     table's row is worth its bits. A row that is written again counts once. If several written rows have the same first
     cells, the best of them counts in each cell, with the sum of their chances. The first ten rows of the file, which
     web pages print, its last five, and rows that a model may know (`--known`) do not count. Contaminated: the right
-    cells are worth more bits than that explains. In a table of texts, five consecutive words that only one text
-    contains identify this text. The words after them count as long as they match it: each is right by luck in one of
-    two cases. Words in phrases that other texts contain do not count. At least two texts have to be recited.
+    cells are worth more bits than the null model explains. In a table of texts, five consecutive words that only one
+    text contains identify this text. The words after them count as long as they match it: each is right by luck in one
+    of two cases. Words in phrases that other texts contain do not count. At least two texts have to be recited.
 
     Published rule: a model that writes training examples of the task when it is asked to has seen the task; the
     examples need not be real. Here one row in the table's form is enough. This calls any model contaminated that
