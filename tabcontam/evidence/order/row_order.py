@@ -83,7 +83,7 @@ class RowOrder(Test):
     rules.
 
     Needs: log-probabilities of given text; a table in an order that its values do not determine. A table that is sorted
-    by a key that no two rows share is not enough. The test is run if it is chosen, or if a model that is loaded here
+    by a key without repetition cannot be tested. The test is run if it is chosen, or if a model that is loaded here
     scores text.
 
     Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by

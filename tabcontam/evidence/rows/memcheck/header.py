@@ -56,10 +56,11 @@ class Header(RawTest):
     Measures: whether the model knows the first rows of the file, in their order. This row test can show that rows were
     seen.
 
-    Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell in the middle of a row of
-    usual length. (The package stops within a cell, where tokenizers have no boundary.) The query asks for the rest of
-    this row, and for the rows before the next query's stop; after the last stop for about 500 characters, six rows at
-    most. So no cell is asked twice. The text begins with the features' names, unless the file has no header.
+    Queries: four. The texts of the queries stop in the second, fourth, sixth and eighth row, before the cell in the
+    middle of a row of usual length. (The package tabmemcheck stops within a cell, where tokenizers have no boundary.) A
+    query asks for the rest of the row, and for the rows before the next query's stop. The last query asks for about 500
+    characters, six rows at most. So no cell is asked twice. Each text begins with the features' names, unless the file
+    has no header.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
     rows before and the shown cells of the row in which the text stops. In each row only the eight features count that

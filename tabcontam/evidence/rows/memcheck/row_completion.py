@@ -36,19 +36,19 @@ class RowCompletion(RawTest):
     the eight features count that the baseline predicts worst.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
-    four rows before, the values of the six earlier rows, and for how many rows a cell has been the same. Contaminated:
-    the right cells, also in rows with wrong cells, are worth more bits than the null model explains.
+    four rows before, the values of the six earlier rows, and the number of rows for which a cell has been the same.
+    Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model explains.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck counts the rows that are exactly the file's,
-    and leaves the meaning of the count to the reader. It counts an answer that contains the row and other text as
-    exact, and a refusal as a wrong row. This test does neither: unread answers are counted separately.
+    and leaves the meaning of the count to the reader. The package counts an answer that contains the row and other text
+    as exact, and a refusal as a wrong row. This test does neither, and counts unread answers separately.
 
     Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
     its values, and a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
-    from each other, a model without memory completes many; if rows are long, even a model with a good memory completes
-    none without an error.
+    from each other, a model without memory completes many rows. If rows are long, even a model with a good memory
+    completes no row without an error.
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 
