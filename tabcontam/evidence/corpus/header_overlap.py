@@ -36,8 +36,8 @@ class HeaderOverlap(DocumentScore):
 
     Cannot show: that rows were seen, or that a document is about the dataset. Many unrelated documents contain a short
     name (`Adult`, `Bank`), or short names of columns (`age`, `sex`) close together. The test cannot show that no
-    document contains the names of columns, either: in records (JSON lines, Parquet), only the values are read, not the
-    names of the fields.
+    document contains the names of columns, either: in records (JSON lines, Parquet), only values are read, not the
+    fields' names.
 
     Source: the project's own. The knowledge tests of Ronval et al. 2024, section 3.1, ask a model for these items.
 

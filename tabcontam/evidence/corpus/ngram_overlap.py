@@ -60,10 +60,9 @@ class NgramOverlap(Test):
     Measures: how many rows of the table, and how many rows of a shuffled twin, each published rule for texts calls
     contaminated. The test gives a score and no verdict.
 
-    Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin each
-    time. The first of the two queries searches for all pieces of 8 words, of 11 words and of GPT-3's length, and
-    ignores case and punctuation. The second query searches for three pieces of letters and digits. All pieces include
-    digits.
+    Queries: two for each of 100 random rows, in the words of the serializer, and as many for rows of a shuffled twin.
+    The first of the two queries searches for all pieces of 8 words, of 11 words and of GPT-3's length, and ignores case
+    and punctuation. The second query searches for three pieces of letters and digits. All pieces include digits.
 
     Null: none. Every row contains the serializer's own words and the names of features, so the rules also count pieces
     that all rows share. The share of the twin's rows shows how much such pieces contribute. The score is the mean share
@@ -86,7 +85,7 @@ class NgramOverlap(Test):
     `row_overlap` finds rows in any rendering. Some rules differ here from their sources. Llama 2's authors count tokens
     and let four tokens differ; here words count, and no word may differ. Tülu 3's authors count the tokens in one
     document; here all documents count together. Tülu 3's rule for a whole set of texts (2 % of its texts) is left out,
-    since rows with the same columns share pieces. PaLM's authors judge a question, a prompt or an answer; here a row is
+    since rows with the same columns share pieces. PaLM's authors judge questions, prompts or answers; here a row is
     judged.
 
     Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), section 4 and appendix C; Chowdhery et

@@ -55,8 +55,7 @@ class TaskOverlap(DocumentScore):
 
     Cannot show: that there are no examples. The test does not find a question in other words. It does not find an
     answer far from its question, for example after the row; such a document counts as a document with the question and
-    features of a row. The test cannot show that a document contains rows of the table, either; `row_overlap` tests
-    this.
+    features of a row. The test cannot show that a document contains rows of the table; `row_overlap` can.
 
     Source: Li and Flanigan 2024, "Task Contamination", section 5 (training data inspection), Table 3 and appendix D.
     The templates of rows are those of Hegselmann et al. 2023 (TabLLM).

@@ -44,8 +44,8 @@ class FeatureListInformed(WordTest):
     all names is detected. If few names are expected, even an answer with all expected names is no detection, and the
     result is `uninformative`.
 
-    Source: test 1 of Ronval et al. 2024, section 3.1; the published rule is Algorithm 1, section 3.2. The feature list
-    without the given names is from Bordt et al. 2024.
+    Source: test 1 of Ronval et al. 2024, section 3.1; Algorithm 1 is from section 3.2. The feature list without the
+    given names is from Bordt et al. 2024.
 
     Example: `Dataset: Adult Census Income / Features: sex, race, income,` is continued with `fnlwgt`.
     """
@@ -106,8 +106,7 @@ class FeatureListUninformed(WordTest):
     Cannot show: that any row was seen. If few names are expected, even an answer with all expected names is no
     detection, and the result is `uninformative`.
 
-    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; the published rule is Algorithm 1,
-    section 3.2.
+    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; Algorithm 1 is from section 3.2.
 
     Example: `Dataset: Titanic / Features:` is continued with `PassengerId, Survived, Pclass`.
     """

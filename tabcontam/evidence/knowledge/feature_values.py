@@ -61,8 +61,7 @@ class FeatureValuesInformed(WordTest):
     Cannot show: that any row was seen. On most tables the result is `uninformative`, since two features with few values
     are seldom enough for a detection.
 
-    Source: test 5 of Ronval et al. 2024, section 3.1, where the test is new; the published rule is Algorithm 1, section
-    3.2.
+    Source: test 5 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: four rows of bank, `Values of job: services, technician,` is continued with `blue-collar`.
     """
@@ -159,8 +158,7 @@ class FeatureValuesUninformed(WordTest):
     Cannot show: that any row was seen. On most tables the result is `uninformative`, since two features with few values
     are seldom enough for a detection.
 
-    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; the published rule is Algorithm 1,
-    section 3.2.
+    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; Algorithm 1 is from section 3.2.
 
     Example: `Dataset: Adult Census Income / Values of income:` is continued with `<=50K, >50K`.
     """

@@ -171,8 +171,8 @@ class RecognitionFeatures(RecognitionTest):
     Null: an answer names the dataset as often for a decoy as for its own features (Fisher's exact test). Contaminated:
     answers name the dataset more often for its own features than for decoys.
 
-    Published rule: Algorithm 1. The table is contaminated if the answer to the paper's query contains the dataset's
-    name or an alias.
+    Published rule: Algorithm 1. The table is contaminated if the paper's query is answered with the dataset's name or
+    an alias.
 
     Needs: two features or more that do not contain the dataset's name, and a model that generates text, in chat or
     completion form. A FILE counts as recognized only if an answer contains the name given with `--name`.
@@ -180,8 +180,7 @@ class RecognitionFeatures(RecognitionTest):
     Cannot show: that any row was seen. A reader can infer the name from features that reveal their topic
     (`wine_color`); decoys that mix features of several datasets account for this only if they list such features.
 
-    Source: test 3 of Ronval et al. 2024, section 3.1, where the test is new; the published rule is Algorithm 1, section
-    3.2.
+    Source: test 3 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: `PassengerId, Survived, Pclass, ... / Dataset:` is continued with `Titanic`.
     """
@@ -238,8 +237,8 @@ class RecognitionExamples(RecognitionTest):
     true rows. The result's sentence reports from which kinds of decoys true rows differ. Rows of other tables have
     other features and values; rows of a twin have the same values in other combinations.
 
-    Published rule: Algorithm 1. The table is contaminated if the answer to the paper's query contains the dataset's
-    name or an alias.
+    Published rule: Algorithm 1. The table is contaminated if the paper's query is answered with the dataset's name or
+    an alias.
 
     Needs: a model that generates text, in chat or completion form. A table that lists all combinations of its values
     (car) has no twin, and is compared only with other tables. A FILE is compared only with its twin, since the name of
@@ -248,8 +247,7 @@ class RecognitionExamples(RecognitionTest):
     Cannot show: which rows were seen. A model that recognizes the dataset by its features also names it for the twin's
     rows.
 
-    Source: test 4 of Ronval et al. 2024, section 3.1, where the test is new; the published rule is Algorithm 1, section
-    3.2.
+    Source: test 4 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: four rows `The PassengerId is 1, ...`, then `Dataset:` is continued with `Titanic`.
     """

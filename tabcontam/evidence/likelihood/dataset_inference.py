@@ -44,8 +44,7 @@ class DatasetInference(LikelihoodTest):
     two kinds.
 
     Queries: at most 300 rows of the table and 300 withheld rows, each alone in the words of the serializer with nothing
-    before it. Rows that occur twice among published and withheld rows are left out, and so are rows that the model may
-    know.
+    before it. Rows that occur twice among all these rows are left out, and so are rows that the model may know.
 
     Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
     tokens of its values, minus a least-squares prediction of this mean. The prediction uses how usual the row is among

@@ -29,8 +29,7 @@ class Perplexity(PairedScore):
     token belongs to a value, the same share of the token's bits and characters counts. The first token of a text is
     left out, since many servers do not score it. The evidence states the mean bits a character of the rows and of the
     twin's rows. It also states the mean difference of a row and its twin with a 95% interval (Student's t). The score
-    is the share of rows that need fewer bits than their twin. The score is 0.5 if nothing distinguishes rows from
-    twins.
+    is the share of rows that need fewer bits than their twin. The score is 0.5 if rows and twins do not differ.
 
     Published rule: none. The source compares mean perplexities without a threshold.
 

@@ -79,8 +79,7 @@ class RowOrder(Test):
     result's sentence reports the p-value, too. Two details differ from the source. Here the standard deviation is that
     of a sample. The source divides by the number of shards: at a level of 5 %, its rule calls 5.6 % of unread tables of
     15 shards contaminated. Here the tail is computed directly. The source subtracts the distribution function from one,
-    which gives 0 for the smallest p-values. The rule is an approximation, and decides nothing under the calibrated
-    rules.
+    which gives 0 for the smallest p-values. The rule is approximate and decides nothing under calibrated rules.
 
     Needs: log-probabilities of given text; a table in an order that its values do not determine. A table that is sorted
     by a key without repetition cannot be tested. The test is run if it is chosen, or if a model that is loaded here

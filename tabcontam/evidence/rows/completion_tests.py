@@ -65,7 +65,7 @@ class IncompleteCompletion(RowTest):
     that computes such values is detected, too. If the last features are easy to predict, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
-    Golchin and Surdeanu 2023; the published rule is Algorithm 2, section 3.2.
+    Golchin and Surdeanu 2023; Algorithm 2 is from section 3.2.
 
     Example: `... The Ticket is A/5 21171, The Fare is` is continued with `7.25, The Cabin is , The Embarked is S`.
     """
@@ -131,8 +131,8 @@ class FullCompletion(RowTest):
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
-    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; the published rule is
-    Algorithm 2, section 3.2.
+    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; Algorithm 2 is from
+    section 3.2.
 
     Example: four rows of iris are continued with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
@@ -185,9 +185,9 @@ class FeatureCompletion(OneCellTest):
     feature, as in the paper's text. (The authors' code shows no examples and asks the first five rows.) The asked
     feature is that of the authors' code if it can be asked. A feature can be asked if it has five values, and if there
     are rows in which the features before it determine the answer: a base model sees only the features before it. So the
-    first column (PassengerId of titanic in the authors' code) is never asked, but the feature with the most values.
-    Forty more queries ask about the two features and the rows that the baseline predicts worst. No two queries ask
-    about the same row.
+    first column (PassengerId of titanic in the authors' code) is never asked. If the feature of the authors' code
+    cannot be asked, the feature with the most values is asked instead. Forty more queries ask about the two features
+    and the rows that the baseline predicts worst. No two queries ask about the same row.
 
     Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
     row's other cells. Contaminated: the right values are worth more bits than the null model explains.
@@ -200,8 +200,8 @@ class FeatureCompletion(OneCellTest):
     Cannot show: memory of values that follow from the shown values. The baseline knows the rules that it finds in other
     rows; a model that knows another rule is detected, too.
 
-    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; the published
-    rule is Algorithm 2, section 3.2.
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; Algorithm 2 is
+    from section 3.2.
 
     Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
     """

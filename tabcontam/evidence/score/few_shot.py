@@ -84,10 +84,9 @@ class FewShot(ChoiceTest):
     the same order. No shot equals an asked row in all features. If the serializer names features, features without a
     value are left out of a row.
 
-    Null: the answer is always the most frequent class of the asked rows. For comparison, logistic regression and
-    gradient boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact
-    95 % intervals, AUCs have DeLong's intervals, and both have a standard deviation over draws. The test gives no
-    verdict.
+    Null: a constant answer: the most frequent class of the asked rows. For comparison, logistic regression and gradient
+    boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact 95 %
+    intervals, AUCs have DeLong's, and both have a standard deviation over draws. The test gives no verdict.
 
     Published rule: none; the paper reports AUCs.
 

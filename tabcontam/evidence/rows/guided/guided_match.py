@@ -60,11 +60,9 @@ class GuidedMatch(GuidedTest):
     """A judge compares the second pieces of guided completion with the true pieces.
 
     Measures: how many of ten instances the model reproduces, word for word or nearly so. The test gives a score without
-    a calibrated verdict: the same answers already have the calibrated verdict of guided completion, and count only
-    once.
+    a calibrated verdict: the answers have the calibrated verdict of guided completion, and count only once.
 
-    Queries: the paper's ten guided queries of guided completion, in the same words. The queries are asked once for both
-    tests.
+    Queries: the paper's ten guided queries of guided completion, in the same words. Both tests share the replies.
 
     Null: none. No judge is asked about exact matches. In an exact match of a text, all words are the same and in order;
     white space, capitals, quotes and final punctuation may differ. In an exact match of a row, all hidden cells have

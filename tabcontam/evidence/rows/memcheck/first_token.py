@@ -62,9 +62,10 @@ class FirstToken(RawTest):
 
     Measures: whether the model knows the beginning of the next row. This row test can show that rows were seen.
 
-    Queries: 25 places of the file, drawn at random. The first characters of a row are compared, six at most: the
-    smallest number for which rows have at least three different beginnings, and no beginning is that of half of the
-    rows. The prompt asks for the first field, or for as many fields as every row needs for these characters.
+    Queries: 25 places of the file, drawn at random. The test compares the first characters of a row, six at most. It
+    compares as few characters as possible: rows must have at least three different beginnings, and no beginning may be
+    that of half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
+    characters.
 
     Null: the model's answers are kept, and the beginning of the hidden row is drawn again from the baseline's
     prediction, given the rows before. The prediction uses the beginnings of the rows before, the last row, the
@@ -72,9 +73,9 @@ class FirstToken(RawTest):
     Contaminated: the right beginnings are worth more bits than the null model explains.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and a
-    baseline. But the package's baseline counts how often the model writes the most frequent beginning, not how often
-    this beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which
-    it can predict the beginnings from the rows before. This test asks about such tables, and its null accounts for the
+    baseline. But this baseline counts how often the model writes the most frequent beginning, not how often this
+    beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which it
+    predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
     prediction.
 
     Needs: eleven rows or more that begin differently, the last one unlike all before it, and a model that generates

@@ -47,8 +47,7 @@ class Quiz(QuizTest):
 
     Source: Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large
     Language Models", section 3; for rows of tables the existence probe of Silvestri et al. 2025, "Evaluating Latent
-    Knowledge of Public Tabular Datasets in Large Language Models". The wrong options and the null are the project's
-    own.
+    Knowledge of Public Tabular Datasets in Large Language Models". Wrong options and null are the project's own.
 
     Example: `A) The age is 39, ... B) The age is 41, ... E) None of these` is answered with `A`.
     """
@@ -81,7 +80,7 @@ class QuizCompletion(QuizTest):
     Cannot show: what `quiz` cannot show.
 
     Source: the completion probe of Silvestri et al. 2025, "Evaluating Latent Knowledge of Public Tabular Datasets in
-    Large Language Models". The wrong options and the null are the project's own.
+    Large Language Models". Wrong options and null are the project's own.
 
     Example: a row without its age, and `A) 39 B) 41 C) 28 D) 50 E) None of these`, is answered with `A`.
     """

@@ -79,8 +79,7 @@ class ExactGeneration(GuidedTest):
 
     Queries: twenty instances of any length, to which the published rule is applied, and twenty instances with outputs
     of twelve words or more. The prompt shows the whole input and names the dataset, its split and the output. The
-    twenty instances with long outputs are asked twice more as decoys: once with the name of another dataset, and once
-    without a name.
+    twenty instances with long outputs are asked twice more as decoys: with another dataset's name, and without a name.
 
     Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
     no proof. The test counts the longest run of words that an answer has in common with the true output, as in
@@ -91,9 +90,9 @@ class ExactGeneration(GuidedTest):
     explains; the best summary does not count.
 
     Published rule: the model has read an instance if it generates the output exactly. The authors count such instances,
-    and compare the count with the accuracy over models (a query language, no names of tables in the prompt). Here white
-    space, capitals and final punctuation are ignored. Models that have read nothing also generate short outputs, and
-    outputs that follow from the input.
+    and compare the count with the accuracy over models. (Their outputs are in a query language, and no prompt names
+    tables.) Here white space, capitals and final punctuation are ignored. Models that have read nothing also generate
+    short outputs, and outputs that follow from the input.
 
     Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
     column of texts; and a model that generates text, in chat or completion form.
