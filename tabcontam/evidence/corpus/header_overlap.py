@@ -22,8 +22,8 @@ class HeaderOverlap(DocumentScore):
     dataset contains all of the searched items. So the score gives no verdict about rows.
 
     Queries: at most four. The first searches for a place with all names of columns close together in any order. The
-    second searches for the header line in the file's order, the third for each name of the dataset, and the fourth for
-    the question that its card asks about a row.
+    second searches for the header line in the file's order. The third searches for each name of the dataset, the fourth
+    for its card's question about a row.
 
     Null: none. Nothing is compared. The result's sentence reports how many documents contain each searched item, and
     quotes a place. If the dataset has several names, the sentence counts each name. The score is the share of the

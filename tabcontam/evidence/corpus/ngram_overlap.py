@@ -74,8 +74,8 @@ class NgramOverlap(Test):
     words is one piece. A piece that more than 10 documents contain is left out. PaLM counts a row if 70 % of its
     8-grams are found. Tülu 3 counts a row if more than half of its words are in 8-grams that are found. GPT-4 counts a
     row if one of three random pieces of 50 letters and digits is found. A shorter row is one piece. Llama 2 calls a row
-    dirty if at least 80 % of its words are in found runs of more than 10 words, and not clean if at least 20 % of its
-    words are. The result's hits are the rows that PaLM counts.
+    dirty if at least 80 % of its words are in found runs of more than 10 words, and not clean if at least 20 % are. The
+    result's hits are the rows that PaLM counts.
 
     Needs: documents that can be searched. If the table has no twin, only its own rows are searched for. GPT-4's pieces
     are not searched for in a corpus that cannot ignore the characters between letters and digits (`infinigram:`).

@@ -55,7 +55,7 @@ class FeatureValuesInformed(WordTest):
     Published rule: Algorithm 1. The table is contaminated if one answer contains an expected value that is no English
     word. If all expected values are English words, one answer must contain all expected values.
 
-    Needs: a feature with 3 to 30 values that are words, four rows that do not show at least two of these values, and a
+    Needs: a feature with 3 to 30 values that are words; four rows that leave at least two of these values unshown; a
     model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. On most tables the result is `uninformative`, since two features with few values

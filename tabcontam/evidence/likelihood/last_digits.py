@@ -73,8 +73,8 @@ class Digits(LikelihoodTest):
     that knows facts about two columns from elsewhere, or a rule that the predictors without memory do not know.
 
     Source: the project's own, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song
-    2019, "The Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024,
-    section 3.1, read only answers, not log-probabilities.
+    2019, "The Secret Sharer", section 4 (a secret's rank among others of its form). The tests of
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The fnlwgt is 77516, The education is Bachelors` next to the same row with `77511` and
     `77520`, which are the numbers of two other rows.

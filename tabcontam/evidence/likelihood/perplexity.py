@@ -36,14 +36,14 @@ class Perplexity(PairedScore):
     Needs: log-probabilities of given text, which models on this machine, the controls and some servers report; a table
     that has a twin. A table that lists all combinations of its features' values has no twin.
 
-    Cannot show: that rows were seen. Real rows are likelier than shuffled ones to any model that knows how the features
+    Cannot show: that rows were seen. Real rows are likelier than shuffled rows to any model that knows how the features
     are related in the world. A text that is likely to one model may be unlikely to another model. So compare a table
     with its twin, and not the bits of two models.
 
     Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which compares
     the perplexity of a benchmark with the perplexity of texts that were certainly seen, and of texts that were
-    certainly not seen. The twin, which replaces these texts, is the project's own. The tests of Ronval et al. 2024,
-    section 3.1, read only answers, not log-probabilities.
+    certainly not seen. The twin, which replaces these texts, is the project's own. The tests of
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
     """

@@ -140,7 +140,7 @@ class MinKPlusPlus(PairedScore):
     Published rule: none.
 
     Needs: log-probabilities of given text, with the mean and the standard deviation of all tokens at each place; a
-    table that has a twin. Only models that are loaded on this machine report these means, neither servers nor the
+    table that has a twin. Only models that are loaded on this machine report these numbers, neither servers nor the
     controls. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
     Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.

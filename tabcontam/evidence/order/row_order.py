@@ -70,9 +70,9 @@ class RowOrder(Test):
     whichever row moves there.
 
     Null: both orders of the rows that may change places are equally likely to be the file's order. So in each shard,
-    the difference of log-probabilities is positive or negative with a chance of one half each. Then the p-value of
-    Wilcoxon's signed ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since the size
-    of the differences varies between shards.
+    the difference of log-probabilities is positive with a chance of one half. Then the p-value of Wilcoxon's signed
+    ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since the size of the differences
+    varies between shards.
 
     Published rule: one-sided Student's t over the shards' differences between the file's order and other orders. Here
     the reverse is the only other order. The source reports p-values. Here p <= 0.05 counts as contaminated, and the

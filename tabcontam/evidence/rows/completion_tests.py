@@ -58,7 +58,7 @@ class IncompleteCompletion(RowTest):
     Published rule: Algorithm 2. The table is contaminated if at least half of the five rows are completed without a
     fault, as in the authors' last code. The paper's text requires one such row.
 
-    Needs: four features or more, rows that their first features identify, and a model that generates text, in chat or
+    Needs: four features or more; rows that their first features identify; a model that generates text, in chat or
     completion form.
 
     Cannot show: memory of values that follow from the shown values by a rule that the baseline does not know: a model
@@ -126,8 +126,8 @@ class FullCompletion(RowTest):
 
     Published rule: Algorithm 2. The table is contaminated if all values of the row in the paper's query are right.
 
-    Needs: five successive rows with a last row unlike the four rows before it, a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: five successive rows with a last row unlike the four rows before it; a table that does not list every
+    combination of its values; a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
@@ -194,8 +194,8 @@ class FeatureCompletion(OneCellTest):
 
     Published rule: Algorithm 2. The table is contaminated if one of the five values is right.
 
-    Needs: a feature with five values or more, rows in which the features before it determine the answer, and a model
-    that generates text, in chat or completion form.
+    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
+    generates text, in chat or completion form.
 
     Cannot show: memory of values that follow from the shown values. The baseline knows the rules that it finds in other
     rows; a model that knows another rule is detected, too.

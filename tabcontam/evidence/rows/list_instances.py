@@ -81,10 +81,11 @@ class ListInstances(RowTest):
     lines of the answer are compared with the rows of the table in order: the first line with the first row.
 
     Null: for rows, the model's answers are kept, and the cells of the fifth to the tenth row are drawn again from the
-    baseline's prediction, given all rows before them, which the model does not see. In each row only the eight features
-    count that the baseline predicts worst. The first four rows do not count, since too few rows are before them. For
-    texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at least two texts
-    have to be recited. Contaminated: the right cells or words are worth more bits than the null model explains.
+    baseline's prediction, given all rows before them. The model does not see these rows. In each row only the eight
+    features count that the baseline predicts worst. The first four rows do not count, since too few rows are before
+    them. For texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at least
+    two texts have to be recited. Contaminated: the right cells or words are worth more bits than the null model
+    explains.
 
     Published rule: the strict reading. The table is contaminated if the answer contains one exact instance of the
     dataset, at any place. A model that writes instances that are nearly right, or only in the right format, is
@@ -92,8 +93,8 @@ class ListInstances(RowTest):
     reports both readings. The format shows nothing, since the prompt lists the features. Golchin and Surdeanu call the
     lenient reading unrealistic.
 
-    Needs: a table in the order of its file that has more than four rows and does not list every combination of its
-    values, and a model that generates text, in chat or completion form.
+    Needs: a table of more than four rows, in the file's order, that does not list every combination of its values; a
+    model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen, since many pages print the first rows of a known dataset. If
     the model declines to recite, the result is no answer, and never clean.

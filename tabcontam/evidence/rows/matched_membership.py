@@ -32,9 +32,9 @@ class MatchedMembership(MembershipTest):
     Queries: 60 rows, half of them altered. In an altered row, one feature has the value of another row that is similar
     in all other features. The altered feature is the one in which gradient boosting, trained on other rows, recognizes
     altered rows least often. The asked rows are those that gradient boosting predicts worst. Features are left out if
-    arithmetic or general knowledge reveals their change. Such features are features that another column determines in
-    95 % of the rows (the country of a city), categories in a table with a text that differs in most rows, and features
-    in a law with other columns (`quantity` in a subtotal).
+    arithmetic or general knowledge reveals their change. Such a feature may be determined by another column in 95 % of
+    the rows (the country of a city), or be in a law with other columns (`quantity` in a subtotal). Categories are left
+    out in a table with a text that differs in most rows.
 
     Null: each answer is right with the chance that gradient boosting predicts, but at least one half. So neither a
     constant nor a plausible answer counts as memory. Contaminated: more answers are right than the null model explains.

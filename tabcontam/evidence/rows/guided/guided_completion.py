@@ -55,9 +55,9 @@ class GuidedCompletion(GuidedTest):
     also contaminated if runs are longer under the right name than under no name and under a wrong name, by the exact
     paired permutation of signs. This comparison counts only a run's bits above three. An overlap alone decides nothing.
 
-    Published rule: Algorithm 1. The table is contaminated if the mean ROUGE-L of the ten instances is larger with the
-    guided than with the general instruction, at p <= 0.05 in 10,000 resamples. The published p-values are from a paired
-    bootstrap. The authors' public code resamples both sides separately; its p-value is reported, too.
+    Published rule: Algorithm 1. The table is contaminated if the ten instances have a larger mean ROUGE-L with the
+    guided instruction than with the general instruction, at p <= 0.05 in 10,000 resamples. The published p-values are
+    from a paired bootstrap. The authors' public code resamples both sides separately; its p-value is reported, too.
 
     Needs: rows that their first cells identify, or texts of two words or more, and a model that generates text, in chat
     or completion form.

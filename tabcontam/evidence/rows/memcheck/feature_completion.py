@@ -46,8 +46,8 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     read, and counts a refusal as a wrong value. Here numbers are compared as numbers, and unread answers are counted
     separately.
 
-    Needs: a feature with five values or more, rows in which the features before it determine the answer, and a model
-    that generates text, in chat or completion form.
+    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
+    generates text, in chat or completion form.
 
     Cannot show: memory of values that follow from the shown values. The published count shows nothing if a feature has
     few values or follows from other features.

@@ -78,7 +78,7 @@ class FirstToken(RawTest):
     predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
     prediction.
 
-    Needs: eleven rows or more that begin differently, the last one unlike all before it, and a model that generates
+    Needs: eleven rows or more that begin differently, with a last row unlike all rows before it; a model that generates
     text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,

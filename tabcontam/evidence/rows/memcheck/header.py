@@ -71,8 +71,8 @@ class Header(RawTest):
     colours, and the best of several always looks good; here all four count. The score is the share of rows that are
     completed exactly.
 
-    Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
-    and a model that generates text, in chat or completion form.
+    Needs: five rows or more in the order of the file; a table that does not list every combination of its values; a
+    model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many web pages,
     so that a model may know only these rows of the file.

@@ -35,16 +35,17 @@ class RowCompletion(RawTest):
     left out if its row equals one of the ten before it. The test presumes that the model saw the published order. Only
     the eight features count that the baseline predicts worst.
 
-    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
-    four rows before, the values of the six earlier rows, and the number of rows for which a cell has been the same.
-    Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction. The
+    prediction uses the four rows before, the values of the six earlier rows, and the number of rows for which a cell
+    has been the same. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null
+    model explains.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck counts the rows that are exactly the file's,
     and leaves the meaning of the count to the reader. The package counts an answer that contains the row and other text
     as exact, and a refusal as a wrong row. This test does neither, and counts unread answers separately.
 
-    Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
-    its values, and a model that generates text, in chat or completion form.
+    Needs: eleven rows or more, with a last row unlike all rows before it; a table that does not list every combination
+    of its values; a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
     from each other, a model without memory completes many rows. If rows are long, even a model with a good memory

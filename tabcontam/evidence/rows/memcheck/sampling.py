@@ -122,9 +122,9 @@ class Sampling(Test):
 
     Cannot show: that rows were seen. It is unknown how often a model without memory hits a row of the table by luck. A
     model that knows the relations between features hits rows more often than independent draws of each cell, above all
-    in large tables, and no baseline that has learned from the table represents all such models. A model draws likely
-    rows, which often occur in tables. A count of 0 does not show that rows were not seen: a temperature distorts
-    remembered rows, and a model that knows rows in the file's order may not draw them.
+    in large tables. No baseline that has learned from the table represents all such models. A model draws likely rows,
+    which often occur in tables. A count of 0 does not show that rows were not seen: a temperature distorts remembered
+    rows, and a model that knows rows in the file's order may not draw them.
 
     Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
 

@@ -145,7 +145,7 @@ class TaskExamples(RowTest):
     not be real. Here one row in the table's form is enough. So the rule calls any model contaminated that follows
     instructions, since the prompt names the features. The result also reports how many written rows equal a row of the
     table, equal a row in all except one or two cells, have only the table's form, or have another form (an unknown
-    label, a word instead of a number); the authors read the answers themselves.
+    label, a word instead of a number). The authors read the answers themselves.
 
     Needs: rows that their first cells identify (so no table that lists every combination of its values), or texts of
     eight words or more; and a model that generates text, in chat or completion form.
