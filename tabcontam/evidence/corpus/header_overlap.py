@@ -18,25 +18,28 @@ NAMES = "names"  # part of the id of the query about the dataset's names
 class HeaderOverlap(DocumentScore):
     """Documents are searched for the names of the table's columns, the names of the dataset, and its question.
 
-    Measures: whether documents describe the dataset. It is a score of knowledge, not of rows: a page about the dataset
-    contains all of these items. So the score gives no verdict about rows.
+    Measures: whether documents describe the dataset. The score is about knowledge, not about rows: a page about the
+    dataset contains all of the searched items. So the score gives no verdict about rows.
 
-    Queries: at most four. They search for a place with all names of columns close together in any order, for the header
-    line in the file's order, for each name of the dataset, and for the question that its card asks about a row.
+    Queries: at most four. The first searches for a place with all names of columns close together in any order. The
+    second searches for the header line in the file's order. The third searches for each name of the dataset, the fourth
+    for its card's question about a row.
 
-    Null: none. Nothing is compared. The sentence reports how many documents contain each item, and each name if the
-    dataset has several, and quotes a place. The score is the share of the items that at least one document contains.
+    Null: none. Nothing is compared. The result's sentence reports how many documents contain each searched item, and
+    quotes a place. If the dataset has several names, the sentence counts each name. The score is the share of the
+    searched items that at least one document contains.
 
     Published rule: none.
 
     Needs: documents that can be searched. If the first line of a file is no header, the names of columns are not
     searched for.
 
-    Cannot show: that rows were seen, nor that a document is about the dataset. Many unrelated documents contain a short
-    name (`Adult`, `Bank`), or short names of columns (`age`, `sex`) close together. Nor that no document contains the
-    names of columns: in records (JSON lines, Parquet), the values are read, but not the names of the fields.
+    Cannot show: that rows were seen, or that a document is about the dataset. Many unrelated documents contain a short
+    name (`Adult`, `Bank`), or short names of columns (`age`, `sex`) close together. The test cannot show that no
+    document contains the names of columns, either: in records (JSON lines, Parquet), only values are read, not the
+    fields' names.
 
-    Source: ours. The knowledge tests of Ronval et al. 2024, section 3.1, ask a model for these items.
+    Source: the project's own. The knowledge tests of Ronval et al. 2024, section 3.1, ask a model for these items.
 
     Example: `sepal length (cm),sepal width (cm),petal length (cm),petal width (cm),target` and `Iris`.
     """

@@ -55,41 +55,42 @@ TWIN, IN_SIGNS = "twin", "signs"  # suffixes of the ids of further queries about
 
 @dataclass(frozen=True)
 class NgramOverlap(Test):
-    """Documents are searched for pieces of rows, each some adjacent words or characters, as in published rules.
+    """Documents are searched for pieces of rows: adjacent words or characters, as in rules published for texts.
 
-    Measures: how many rows, and how many rows of a shuffled twin, are contaminated by each of the rules that were
-    published for texts. A score without a verdict.
+    Measures: how many rows of the table, and how many rows of a shuffled twin, each published rule for texts calls
+    contaminated. The test gives a score and no verdict.
 
-    Queries: two for each of 100 random rows, in the words of the serializer, and two for a row of a shuffled twin. The
-    first query searches for all pieces of 8 words, of 11 words and of GPT-3's length, and ignores case and punctuation.
-    The second searches for three pieces of letters and digits. All pieces include digits.
+    Queries: two for each of 100 random rows, in the words of the serializer, and as many for rows of a shuffled twin.
+    The first of the two queries searches for all pieces of 8 words, of 11 words and of GPT-3's length, and ignores case
+    and punctuation. The second query searches for three pieces of letters and digits. All pieces include digits.
 
     Null: none. Every row contains the serializer's own words and the names of features, so the rules also count pieces
-    that all rows share. The twin's share shows how much these pieces contribute. The score is the mean share of pieces
-    of 8 words (8-grams) that are found. A row of fewer words counts with a share of 0.
+    that all rows share. The share of the twin's rows shows how much such pieces contribute. The score is the mean share
+    of pieces of 8 words (8-grams) that are found. A row of fewer than 8 words has a share of 0.
 
     Published rule: six rules are applied to each row, and none to the table. GPT-2 reports the share of 8-grams that
     are found, and calls no text contaminated. GPT-3 counts a row if 1 to 10 documents contain one of its pieces of N
-    words. N is the 5th percentile of the rows' lengths, limited to 8 to 13. A shorter row is one piece, and a piece
-    that more than 10 documents contain is left out. PaLM counts a row if 70 % of its 8-grams are found. Tülu 3 counts a
-    row if more than half of its words are in 8-grams that are found. GPT-4 counts a row if one of three random pieces
-    of 50 letters and digits is found, or the whole row if it is shorter. Llama 2 counts the words in found runs of more
-    than 10 words: a row is dirty if they are at least 80 % of its words, and not clean if they are at least 20 %. The
-    hits are the rows that PaLM counts.
+    words. N is the 5th percentile of the rows' lengths in words, but at least 8 and at most 13. A row of fewer than N
+    words is one piece. A piece that more than 10 documents contain is left out. PaLM counts a row if 70 % of its
+    8-grams are found. Tülu 3 counts a row if more than half of its words are in 8-grams that are found. GPT-4 counts a
+    row if one of three random pieces of 50 letters and digits is found. A shorter row is one piece. Llama 2 calls a row
+    dirty if at least 80 % of its words are in found runs of more than 10 words, and not clean if at least 20 % are. The
+    result's hits are the rows that PaLM counts.
 
-    Needs: documents that can be searched. A table without a twin is asked about without one. GPT-4's pieces are not
-    searched for in a corpus that cannot ignore the characters between letters and digits (`infinigram:`).
+    Needs: documents that can be searched. If the table has no twin, only its own rows are searched for. GPT-4's pieces
+    are not searched for in a corpus that cannot ignore the characters between letters and digits (`infinigram:`).
 
-    Cannot show: that the documents contain rows, nor that they contain none. A row in another order or form (a line of
-    CSV) shares no piece with the searched text, and a page about the schema shares many. `row_overlap` finds rows in
-    any rendering. Some rules differ from their sources. Llama 2 counts tokens and lets four of them differ; here words
-    count, and none may differ. Tülu 3 counts the tokens in one document; here all documents count together. Tülu 3's
-    rule for a set of texts, 2 % of them, is left out, since rows of one schema share pieces. PaLM's rule is about a
-    question, a prompt or an answer; here it is about a row.
+    Cannot show: that the documents contain rows, or that the documents contain no rows. A row in another order or form
+    (a line of CSV) shares no piece with the searched text. A page about the table's columns shares many pieces with it.
+    `row_overlap` finds rows in any rendering. Some rules differ here from their sources. Llama 2's authors count tokens
+    and let four tokens differ; here words count, and no word may differ. Tülu 3's authors count the tokens in one
+    document; here all documents count together. Tülu 3's rule for a whole set of texts (2 % of its texts) is left out,
+    since rows with the same columns share pieces. PaLM's authors judge questions, prompts or answers; here a row is
+    judged.
 
     Source: Radford et al. 2019 (GPT-2), section 4; Brown et al. 2020 (GPT-3), section 4 and appendix C; Chowdhery et
     al. 2022 (PaLM), section 8; OpenAI 2023 (GPT-4), appendix C; Touvron et al. 2023 (Llama 2), appendix A.6; Lambert et
-    al. 2024 (Tülu 3), section 3.2. The twin is ours.
+    al. 2024 (Tülu 3), section 3.2. The twin is the project's own.
 
     Example: of `The age is 39, The workclass is State-gov, The fnlwgt is 77516` one piece of 8 words is `the age is 39
     the workclass is state`.

@@ -46,37 +46,40 @@ AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a
 class RowOverlap(Test):
     """Documents are searched for rows of the table, in any rendering, and for the same rows with another value.
 
-    Measures: whether a corpus holds rows of the table. A row test: the result quotes a place, which can be looked up.
+    Measures: whether a corpus contains rows of the table. This row test quotes a place, which can be looked up.
 
-    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden; the four columns that
-    are hardest to predict (numbers, or texts most of which recur) take turns. The query searches for places with the
-    row's other values close together, next to the hidden value or another value that could replace it. For this, 999
-    other values are drawn, and equal ones are searched once. The values may have any order and any rendering: a line of
-    CSV, JSON, a row of Markdown, a sentence. Of 6 values or more one may be absent, of 12 or more two, since copies of
-    tables drop a column or write a class in other words. The search leaves out missing values and columns that repeat
-    the hidden one in other values. A second query hides another column of the row, so that no finding depends on a
-    single column. For each row, one of a shuffled twin is searched for in the same way.
+    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden. The hidden cells are
+    by turns from the four columns that the baseline predicts worst, among columns of numbers and of texts that mostly
+    recur. The query searches for places with the row's other values close together, next to the hidden value or to a
+    value that could replace it. For this, 999 replacing values are drawn, and equal values are searched for once. The
+    values may have any order and any rendering: a line of CSV, JSON, a row of Markdown, a sentence. One of 6 values or
+    more may be absent, and two of 12 values or more: copies of tables drop a column or write a class in other words.
+    The search leaves out missing values and columns that repeat the hidden column in other values. A second query hides
+    another column of the row, so that no finding depends on a single column. For each row, a row of a shuffled twin is
+    searched for in the same way.
 
-    Null: the own value and the other values come from the same distribution. All cells of a column are reassigned to
-    its rows at random, each to a row whose other cells make it likely; the baseline learned this from other rows. So
-    documents that were written without the table contain the own value no more often than another one. Each found value
-    counts as often as it was drawn; their number in 1,000 is the chance that the own value is among them. If it is, the
-    row counts -log2 of this chance in bits. A row of which documents contain all variants counts nothing; this happens
-    with short common rows, and in long lists of numbers. The p-value is the exact tail of the sum of these bits. It is
-    1 if the rows of the twin sum to as many bits.
+    Null: a row's own value and the replacing values come from the same distribution. To draw replacing values, all
+    cells of a column are reassigned to its rows at random, each to a row whose other cells make the cell likely. The
+    baseline learned from other rows which cells are likely. So documents that were written without the table contain
+    the own value no more often than a replacing value. Each found value counts as often as it was drawn. The number of
+    found values, divided by 1,000, is the chance that the own value is among them. If the own value is found, the row
+    counts -log2 of this chance in bits. A row counts nothing if documents contain it with every drawn value; this
+    happens with short common rows, and in long lists of numbers. The p-value is the exact tail of the sum of these
+    bits. The p-value is 1 if the twin's rows sum to as many bits as the table's rows.
 
     Published rule: none.
 
-    Needs: documents that can be searched; a table of 20 rows or more in which at least 20 rows have three values and a
-    cell that could have other values.
+    Needs: documents that can be searched; a table in which at least 20 rows have three values and a cell that could
+    have other values.
 
     Cannot show: rows in documents that are not searched, and rows with three or more values changed, rounded or left
     out. A single row is detected if its hidden value is rare; a table with few different values needs several rows.
     Documents that contain each row without one of its values count as documents that contain the table. A finding shows
-    that documents hold rows, not that a model remembers them.
+    that documents contain rows, not that a model remembers them.
 
-    Source: ours. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples of a task and
-    look at what is found. The p-value is that of one among exchangeable draws (Besag and Clifford 1989).
+    Source: the project's own. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples
+    of a task and read the places that are found. The p-value is that of one value among exchangeable draws (Besag and
+    Clifford 1989).
 
     Example: in `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden. A page with `5.1 3.5 1.4 0.2 setosa`, and with no other
     length in its place, contains the row.

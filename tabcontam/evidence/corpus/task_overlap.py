@@ -30,30 +30,32 @@ ANSWERS = ("", "Answer", "The answer is", "A", "Response", "Output", "Label", "a
 
 @dataclass(frozen=True)
 class TaskOverlap(DocumentScore):
-    """Documents are searched for examples of the table's task: its question, its answers, rows in a prompt's words.
+    """Documents are searched for examples of the table's task: its question, its answers, its rows as in prompts.
 
     Measures: how many documents of a corpus of instructions look like examples of the classification task. A score
     without a verdict: a person has to look at the places.
 
-    Queries: one for each of five templates. The question of the card; the question followed by one of its answers,
-    directly or after `Answer`, `The answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat
-    (`assistant`, `gpt`, `model`), but not by all answers as a choice; the list of all answers, unless they are Yes and
-    No; `The <feature> is` of the table's features, at most ten, as TabLLM writes rows; and these features as keys of a
-    JSON object. For the last two, a document counts if it has at least half of the features.
+    Queries: one for each of five templates. The first is the question of the card. The second is the question and one
+    of its answers, but not a list of all answers. The answer follows the question directly, or after `Answer`, `The
+    answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat (`assistant`, `gpt`, `model`). The
+    third is the list of all answers, unless the answers are Yes and No. The fourth is `The <feature> is` for at most
+    ten features of the table, as TabLLM writes rows. The fifth is these features as keys of a JSON object. For the
+    fourth and the fifth template, a document counts if it has at least half of these features.
 
-    Null: none. The sentence first reports how many documents contain both the question and the features of a row, then
-    the number for each template; it quotes a place for each. At most 200 documents a template are counted, and the
-    sentence notes if there are more. The score is the share of templates that are found.
+    Null: none. The result's sentence first reports how many documents contain both the question and the features of a
+    row. Then the sentence reports the number of documents for each template, and quotes a place for each template. At
+    most 200 documents a template are counted, and the sentence notes if there are more documents. The score is the
+    share of templates that are found.
 
-    Published rule: not applied. In the source, a pattern finds texts, and a person counts those that are examples of
-    the task; no number of examples means contaminated. Its patterns are single words that name tasks of texts
-    (entailment, paraphrase); a table's question has no such word.
+    Published rule: not applied. In the source, a pattern finds texts, and a person counts the found texts that are
+    examples of the task. The source names no number of examples that means contaminated. The source's patterns are
+    single words that name tasks of texts (entailment, paraphrase); a table's question has no such word.
 
     Needs: documents that can be searched; a classification question.
 
-    Cannot show: that there are no examples. A question in other words is not found, nor an answer far from its
-    question, for example after the row; such a document counts as one with the question and features of a row. Nor that
-    a document contains rows of the table, which `row_overlap` tests.
+    Cannot show: that there are no examples. The test does not find a question in other words. It does not find an
+    answer far from its question, for example after the row; such a document counts as a document with the question and
+    features of a row. The test cannot show that a document contains rows of the table; `row_overlap` can.
 
     Source: Li and Flanigan 2024, "Task Contamination", section 5 (training data inspection), Table 3 and appendix D.
     The templates of rows are those of Hegselmann et al. 2023 (TabLLM).

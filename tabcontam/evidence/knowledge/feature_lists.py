@@ -24,26 +24,27 @@ class FeatureListInformed(WordTest):
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Queries: three, each with five random features, as in the authors' code; tables with few features show fewer, so
-    that two remain. At least two names are expected, and none that the prompt gives away (`sepal width` if it shows
-    `sepal length` and `petal width`). The draws are seeded. Each query has four decoys. Two show the same features
-    under another dataset's title, so that answers contain what these features imply. Two show the features of another
-    dataset under its own title. Decoys are made of those cards that list the features of their dataset.
+    Queries: three. Each query shows five random features, as in the authors' code, or fewer features if the table has
+    few: at least two names must remain to be named. A name is not expected if the prompt gives it away (`sepal width`
+    if the prompt shows `sepal length` and `petal width`). The draws are seeded. Each query has four decoys. Two decoys
+    show the same features under another dataset's title, so that answers contain what these features imply. Two decoys
+    show the features of another dataset under that dataset's title. Decoys are made of the cards that list the features
+    of their dataset.
 
     Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
-    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
-    explains.
+    infer from the topic is given a chance of at least one half. Contaminated: answers about this table name more
+    features than the null model explains.
 
-    Published rule: Algorithm 1. One answer contains an expected name that is no English word or, if all expected names
-    are English words, contains all of them.
+    Published rule: Algorithm 1. The table is contaminated if one answer contains an expected name that is no English
+    word. If all expected names are English words, one answer must contain all expected names.
 
     Needs: three features or more, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Names that follow from the topic count little, but a model that infers nearly
-    all of them is detected. If few names are expected, even an answer with all of them is no detection:
-    `uninformative`.
+    all names is detected. If few names are expected, even an answer with all expected names is no detection, and the
+    result is `uninformative`.
 
-    Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
+    Source: test 1 of Ronval et al. 2024, section 3.1; Algorithm 1 is from section 3.2. The feature list without the
     given names is from Bordt et al. 2024.
 
     Example: `Dataset: Adult Census Income / Features: sex, race, income,` is continued with `fnlwgt`.
@@ -85,26 +86,27 @@ class FeatureListInformed(WordTest):
 
 @dataclass(frozen=True)
 class FeatureListUninformed(WordTest):
-    """Given the dataset's name alone, the model must name its features.
+    """Given only the dataset's name, the model must name the dataset's features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Queries: one, with six decoys that ask the same of other datasets. Names that the dataset's own name gives away are
-    not expected. A changed title of the same dataset makes no decoy, since it can only mean this dataset.
+    Queries: one query, with six decoys that ask about the features of other datasets. Names that the dataset's own name
+    gives away are not expected. A changed title of the same dataset is no decoy, since the changed title still means
+    this dataset.
 
     Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
-    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
-    explains.
+    infer from the topic is given a chance of at least one half. Contaminated: answers about this table name more
+    features than the null model explains.
 
-    Published rule: Algorithm 1. The answer contains an expected name that is no English word or, if all expected names
-    are English words, contains all of them.
+    Published rule: Algorithm 1. The table is contaminated if the answer contains an expected name that is no English
+    word. If all expected names are English words, the answer must contain all expected names.
 
     Needs: a name for the table that a model may know, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. If few names are expected, even an answer with all of them is no detection:
-    `uninformative`.
+    Cannot show: that any row was seen. If few names are expected, even an answer with all expected names is no
+    detection, and the result is `uninformative`.
 
-    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
+    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; Algorithm 1 is from section 3.2.
 
     Example: `Dataset: Titanic / Features:` is continued with `PassengerId, Survived, Pclass`.
     """

@@ -25,21 +25,21 @@ class FeatureNames(WordTest):
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Queries: one, which shows the first quarter of the file's features, and four decoys: two show the same features
-    under another dataset's title, and two show the first features of another dataset under that dataset's title. A name
-    that the prompt gives away is not expected.
+    Queries: one query, which shows the first quarter of the file's features, and four decoys. Two decoys show the same
+    features under another dataset's title. Two decoys show the first features of another dataset under that dataset's
+    title. A name that the prompt gives away is not expected.
 
     Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
-    infer from the topic has a chance of at least one half. Contaminated: answers about this table name more than that
-    explains.
+    infer from the topic is given a chance of at least one half. Contaminated: answers about this table name more
+    features than the null model explains.
 
-    Published rule: none that decides. The package prints the answer and the names, and the reader compares them; here
-    an answer counts if it contains all names that were asked.
+    Published rule: no rule that gives a verdict. The package tabmemcheck prints the answer and the names, and the
+    reader compares the two. Here an answer counts if it contains all names that were asked.
 
     Needs: three features or more, and a model that generates text, in chat or completion form.
 
     Cannot show: that any row was seen. Names that follow from the topic count little. If few names are expected, even
-    an answer with all of them is no detection: `uninformative`.
+    an answer with all expected names is no detection, and the result is `uninformative`.
 
     Source: the feature names test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_names_test`.
 

@@ -38,28 +38,30 @@ class FeatureValuesInformed(WordTest):
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, twenty at most. The first two (the card's own, or those with the
-    most values) are the paper's, whose authors' code asks about two. The expected values are those that the rows
-    neither show nor give away: at least two, since a single one follows from the shown ones. In the authors' code, the
-    shown rows and the removed values did not match, so that prompts contained answers. Each query has four decoys under
-    other datasets' titles, whose rows have the asked feature alone. With the other features, a model that knows the
-    dataset would recognize it, and its knowledge would count against it. Two decoys keep the feature's cells, so that
-    answers contain what the shown values imply (`9th` next to `10th`). In two decoys the cells are made up, so that
-    answers contain what the feature's name implies (`Divorced` for marital-status).
+    Queries: one for each feature with words as values, twenty at most. The first two queries are the paper's, since the
+    authors' code asks about two features. They ask about the features that the card names, or about the features with
+    the most values. The expected values are those that the four rows neither show nor give away. At least two values
+    are expected, since a single value follows from the shown values. In the authors' code, the shown rows and the
+    removed values did not match, so that prompts contained answers. Each query has four decoys under other datasets'
+    titles. The decoys' rows have only the asked feature: by the other features, a model could recognize the dataset and
+    name its values for decoys, too. Two decoys keep the feature's cells, so that answers contain what the shown values
+    imply (`9th` next to `10th`). In two decoys the cells are made up, so that answers contain what the feature's name
+    implies (`Divorced` for marital-status).
 
     Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
-    infer has a chance of at least one half. Contaminated: answers about this table name more values than that explains.
+    infer is given a chance of at least one half. Contaminated: answers about this table name more values than the null
+    model explains.
 
-    Published rule: Algorithm 1. One answer contains an expected value that is no English word or, if all expected
-    values are English words, contains all of them.
+    Published rule: Algorithm 1. The table is contaminated if one answer contains an expected value that is no English
+    word. If all expected values are English words, one answer must contain all expected values.
 
-    Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and a model that
-    generates text, in chat or completion form.
+    Needs: a feature with 3 to 30 values that are words; four rows that leave at least two of these values unshown; a
+    model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features with few values are seldom enough for a detection: expect
-    `uninformative` on most tables.
+    Cannot show: that any row was seen. On most tables the result is `uninformative`, since two features with few values
+    are seldom enough for a detection.
 
-    Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
+    Source: test 5 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: four rows of bank, `Values of job: services, technician,` is continued with `blue-collar`.
     """
@@ -139,23 +141,24 @@ class FeatureValuesUninformed(WordTest):
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each feature with words as values, twenty at most; the first two are the paper's, as in the
-    authors' code. One more query asks for the names of a target's codes, if the card has them (`setosa` for 0). Each
-    has four decoys that ask for the same feature under other datasets' titles, so that their answers contain what its
-    name implies.
+    Queries: one for each feature with words as values, twenty at most. The first two queries are the paper's, as in the
+    authors' code. If the card names a target's codes (`setosa` for 0), one more query asks for the names of these
+    codes. Each query has four decoys that ask for the values of the same feature under other datasets' titles. So
+    answers to decoys contain what the feature's name implies.
 
     Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
-    infer has a chance of at least one half. Contaminated: answers about this table name more values than that explains.
+    infer is given a chance of at least one half. Contaminated: answers about this table name more values than the null
+    model explains.
 
-    Published rule: Algorithm 1. One answer contains an expected value that is no English word or, if all expected
-    values are English words, contains all of them.
+    Published rule: Algorithm 1. The table is contaminated if one answer contains an expected value that is no English
+    word. If all expected values are English words, one answer must contain all expected values.
 
     Needs: a feature with 2 to 30 values that are words, and a model that generates text, in chat or completion form.
 
-    Cannot show: that any row was seen. Two features with few values are seldom enough for a detection: expect
-    `uninformative` on most tables.
+    Cannot show: that any row was seen. On most tables the result is `uninformative`, since two features with few values
+    are seldom enough for a detection.
 
-    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
+    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; Algorithm 1 is from section 3.2.
 
     Example: `Dataset: Adult Census Income / Values of income:` is continued with `<=50K, >50K`.
     """

@@ -162,24 +162,25 @@ class RecognitionFeatures(RecognitionTest):
 
     Measures: whether the model recognizes the dataset by its features. A page that lists them is enough to pass.
 
-    Queries: eight. The paper's query lists all features, seven more list two thirds of them, each in a random order.
-    Features that contain one of the dataset's names (`diluted_wines` for Wine) are left out: the only published
-    detection of T0 was due to them. There are ten decoys. Five list other datasets' features. Five list a third of this
-    dataset's features among other datasets', first the plain English ones, which its topic implies. Decoys are made of
-    the cards that list the features of their dataset.
+    Queries: eight, with the features in random order. The paper's query lists all features. Seven more queries list two
+    thirds of the features. Features that contain one of the dataset's names (`diluted_wines` for Wine) are left out:
+    such features caused the only published detection of T0. There are ten decoys. Five decoys list other datasets'
+    features. Five decoys list a third of this dataset's features among other datasets' features, plain English names
+    first, since the topic implies such names. Decoys are made of the cards that list the features of their dataset.
 
-    Null: the dataset is as likely to be named for a decoy as for its own features (Fisher's exact test). Contaminated:
-    the answers name it more often for the true lists.
+    Null: an answer names the dataset as often for a decoy as for its own features (Fisher's exact test). Contaminated:
+    answers name the dataset more often for its own features than for decoys.
 
-    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
+    Published rule: Algorithm 1. The table is contaminated if the paper's query is answered with the dataset's name or
+    an alias.
 
     Needs: two features or more that do not contain the dataset's name, and a model that generates text, in chat or
-    completion form. A FILE counts as recognized only by the name after `--name`.
+    completion form. A FILE counts as recognized only if an answer contains the name given with `--name`.
 
     Cannot show: that any row was seen. A reader can infer the name from features that reveal their topic
-    (`wine_color`); the mixed decoys account for this as far as they list such features.
+    (`wine_color`); decoys that mix features of several datasets account for this only if they list such features.
 
-    Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
+    Source: test 3 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: `PassengerId, Survived, Pclass, ... / Dataset:` is continued with `Titanic`.
     """
@@ -224,27 +225,29 @@ class RecognitionExamples(RecognitionTest):
 
     Measures: whether the model recognizes the dataset by its rows: by their features and values, or by the exact rows.
 
-    Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random; its code shows the
-    first five. Features that contain the name are left out, and rows that give it away are drawn again. There are two
-    kinds of decoys. Ten show rows of other tables: tables that are shipped with scikit-learn and tables made up for
-    this test; in three of the ten, some features are replaced by a third of the table's, plain English ones first. Ten
-    show rows of a twin: a table of the same schema whose columns are shuffled within the classes of the target.
+    Queries: eight: the paper's query and seven more queries. The paper's text draws the rows at random; the authors'
+    code shows the first five rows. Features that contain the dataset's name are left out. Rows that give the name away
+    are drawn again. There are two kinds of decoys. Ten decoys show rows of other tables, which are shipped with
+    scikit-learn or made up for this test. In three of these ten decoys, some features are replaced by a third of this
+    table's features, plain English names first. Ten other decoys show rows of a twin: a table with the same columns,
+    which are shuffled within the classes of the target.
 
-    Null: the dataset is as likely to be named for a decoy as for its own rows. Fisher's exact test compares true rows
-    with each kind of decoys, and the smaller p-value is doubled. Contaminated: the answers name it more often for true
-    rows. The sentence reports from which kinds of decoys true rows differ. Rows of other tables have other features and
-    values; rows of a twin have the same values in other combinations.
+    Null: an answer names the dataset as often for a decoy as for its own rows. Fisher's exact test compares true rows
+    with each kind of decoys, and the smaller p-value is doubled. Contaminated: answers name the dataset more often for
+    true rows. The result's sentence reports from which kinds of decoys true rows differ. Rows of other tables have
+    other features and values; rows of a twin have the same values in other combinations.
 
-    Published rule: Algorithm 1. The answer to the paper's query contains the dataset's name or an alias.
+    Published rule: Algorithm 1. The table is contaminated if the paper's query is answered with the dataset's name or
+    an alias.
 
     Needs: a model that generates text, in chat or completion form. A table that lists all combinations of its values
-    (car) has no twin; it is compared only with other tables. A FILE is compared only with its twin: its name
-    (`customers`) may follow from the names of its features.
+    (car) has no twin, and is compared only with other tables. A FILE is compared only with its twin, since the name of
+    a FILE (`customers`) may follow from the names of its features.
 
     Cannot show: which rows were seen. A model that recognizes the dataset by its features also names it for the twin's
     rows.
 
-    Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
+    Source: test 4 of Ronval et al. 2024, section 3.1, where the test is new; Algorithm 1 is from section 3.2.
 
     Example: four rows `The PassengerId is 1, ...`, then `Dataset:` is continued with `Titanic`.
     """

@@ -38,40 +38,41 @@ UNIT = "nats a token"
 class DatasetInference(LikelihoodTest):
     """The model is asked nothing: the likelihood of published rows is compared with that of unpublished rows.
 
-    Measures: whether the values of the table's rows are likelier to the model than those of rows of the same source
-    that its owner withheld (`--withheld`). A row test: if chance decided which rows were withheld, only a model that
-    has read the published ones can distinguish them.
+    Measures: whether the values of the table's rows are likelier to the model than the values of withheld rows.
+    Withheld rows (`--withheld`) are from the same source, and the table's owner did not publish them. This is a row
+    test: if chance decided which rows were withheld, only a model that has read the published rows can distinguish the
+    two kinds.
 
-    Queries: at most 300 rows of the table and 300 withheld ones, each alone in the words of the serializer with nothing
-    before it. Left out are rows that occur twice among all of these, and rows that the model may know.
+    Queries: at most 300 rows of the table and 300 withheld rows, each alone in the words of the serializer with nothing
+    before it. Rows that occur twice among all these rows are left out, and so are rows that the model may know.
 
     Null: published and withheld rows are draws of one source. Each row's score is the mean log-probability of the
-    tokens of its values, minus a least-squares prediction of it. The prediction uses how usual the row is among all
-    rows (its length, its packed size, how often its cells occur, how far its numbers are from the middle), and not
-    which rows were withheld. So all choices of the published rows among all rows are equally likely, whatever the model
-    finds likely. The p-value is the share of 10,000 random choices in which the sum of the published rows' ranks is as
-    large. The test needs no baseline and no other model. Its verdict needs no second column, since facts from elsewhere
-    are about both kinds of rows. If withheld rows are later, sorted, from another place or written by another program,
-    they were not withheld by chance, and a model that has read nothing would look contaminated. So three predictors
-    without memory first try to separate withheld rows from published ones by their cells: by a single feature, by a
-    weighted sum of all features, and by the most similar rows. If one predictor does better than chance (p <= 0.05,
-    corrected for three), nothing is asked and the result states the reason. If chance did withhold the rows, this
-    happens once in twenty times.
+    tokens of its values, minus a least-squares prediction of this mean. The prediction uses how usual the row is among
+    all rows (its length, its packed size, how often its cells occur, how far its numbers are from the middle). The
+    prediction does not use which rows were withheld. So each division of all rows into published and withheld rows has
+    the same chance, whatever the model finds likely. The p-value is the share of 10,000 random divisions in which the
+    sum of the published rows' ranks is as large. The test needs no baseline and no other model. A verdict needs no
+    evidence from a second column, since facts from elsewhere are about published and withheld rows alike. If withheld
+    rows are later, sorted, from another place or written by another program, they were not withheld by chance, and a
+    model that has read nothing would look contaminated. So three predictors without memory first try to separate
+    withheld rows from published ones by their cells: by a single feature, by a weighted sum of all features, and by the
+    most similar rows. If one predictor does better than chance (p <= 0.05, corrected for three predictors), nothing is
+    asked and the result states the reason. If chance did withhold the rows, the predictors stop one test in twenty.
 
-    Published rule: none of ours. The source states p < 0.1 for a t-test after a classifier of some fifty scores.
+    Published rule: not applied. The source's rule is p < 0.1 in a t-test after a classifier of some fifty scores.
 
-    Needs: log-probabilities of given text; ten rows or more on each side. Without `--withheld` it is not asked. The
-    withheld rows are sent to a model on another machine only with permission (`--send-rows`), also if the table is
-    public.
+    Needs: log-probabilities of given text; ten published and ten withheld rows or more. The test is run only with
+    `--withheld`. The withheld rows are sent to a model on another machine only with permission (`--send-rows`), even if
+    the table is public.
 
-    Cannot show: which rows were read, or that they were read as rows: a model that has read a shuffled copy of the
-    published file, or a list of all its values, knows cells that no withheld row has, and is detected, too. Only the
-    owner can know that chance decided which rows were withheld: the model may see a difference that the three
+    Cannot show: which rows were read, or that they were read as rows. A model that has read a shuffled copy of the
+    published file, or a list of all its values, is detected, too: such a model knows cells that no withheld row has.
+    Only the owner can know that chance decided which rows were withheld. The model may see a difference that the three
     predictors cannot see in so few rows.
 
     Source: Maini, Jia, Papernot and Dziedzic 2024, "LLM Dataset Inference: Did you train on my dataset?", section 5,
     with one score in place of a classifier of many, and an exact permutation in place of a t-test. The tests of
-    Ronval et al. 2024, section 3.1, read answers alone.
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The workclass is State-gov, ...`, which was published, next to `The age is 52, ...`, which
     was not.

@@ -54,29 +54,30 @@ class InContextScore(PairedScore):
 
 @dataclass(frozen=True)
 class Recall(InContextScore):
-    """The model is asked nothing: the effect of unread rows on the loss of rows is compared with that on a twin's rows.
+    """The model is asked nothing: the change of a row's loss after unread rows is compared with that of a twin's row.
 
-    Measures: the loss of a row after rows that the model has not read, divided by its loss alone. The ratio is larger
-    for a row that the model has read. A score without a verdict.
+    Measures: the loss of a row after rows that the model has not read, divided by the loss of the row alone. The ratio
+    is larger for a row that the model has read. The test gives a score and no verdict.
 
-    Queries: those of `perplexity` and `loss`, which these tests share, and each text once more after seven rows, one a
-    line. The seven rows are the same for all texts; if rows are wide, there are fewer: 1,500 characters, but at least
-    one row. They are rows of a second shuffled twin, which is not the one compared with, and none is a row of the
-    table: so the model cannot have read them.
+    Queries: the texts of `perplexity` and `loss`, and each text once more after seven rows, one a line. The seven rows
+    are the same for all texts. If rows are wide, fewer rows are shown: at most 1,500 characters, but at least one row.
+    The shown rows are from a second shuffled twin, not from the twin that is compared. No shown row is a row of the
+    table, so the model cannot have read it.
 
     Null: none. Both losses are computed from the same characters: those of all values except the first. The score is
-    the AUC of rows against a shuffled twin's, as in `loss`.
+    the AUC of the table's rows against a shuffled twin's rows, as in `loss`.
 
-    Published rule: none. Its authors choose the number of shots on labelled texts; here it is at most seven, the
-    smallest number that they try.
+    Published rule: none. The source's authors choose the number of shots on labelled texts. Here at most seven shots
+    are shown, the smallest number that the authors try.
 
     Needs: log-probabilities of given text; a table that has a twin, and a model whose context is long enough for so
-    many rows. It is asked if it is chosen, or if a model that is loaded on this machine scores text.
+    many rows. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. It ranks rows, as `loss` does, and the ranking depends on the text before them.
+    Cannot show: that rows were seen. The score ranks rows, as that of `loss` does, and the ranking depends on the text
+    before the rows.
 
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
-    twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.60 after seven rows of a twin: 1.5.
     """
@@ -110,29 +111,29 @@ class Recall(InContextScore):
 
 @dataclass(frozen=True)
 class Codec(InContextScore):
-    """The model is asked nothing: the help of another row for a row of the table is compared with that for a twin's.
+    """The model is asked nothing: the fall of a row's loss after another row is compared with that of a twin's row.
 
-    Measures: by how much the loss of a row falls after another row of the table. It falls little if the model has read
-    the rows. A score without a verdict.
+    Measures: by how much the loss of a row falls after another row of the table. The loss falls little if the model has
+    read the rows. The test gives a score and no verdict.
 
-    Queries: those of `perplexity` and `loss`, which these tests share, and each text once more after a random other row
-    of the table, the same for a row and its twin.
+    Queries: the texts of `perplexity` and `loss`, and each text once more after a random other row of the table. A row
+    and its twin are scored after the same other row.
 
     Null: none. The source counts the texts whose loss does not fall after another text of the same dataset. On tables
-    this share is near zero for all models, since a single row shows names, separators and ranges. So the share is
-    reported for rows and for the twin's rows, after the same rows. Both losses are computed from the same characters:
-    those of all values except the first. The score is the AUC of rows against a shuffled twin's, as in `loss`: how
-    often a row of the table gains less than a twin's row.
+    this share is near zero for all models, since a single row shows the model names, separators and ranges. So the
+    share is reported for the table's rows and for the twin's rows, after the same other rows. Both losses are computed
+    from the same characters: those of all values except the first. The score is the AUC of the table's rows against a
+    shuffled twin's rows, as in `loss`: how often the loss falls less for a row of the table than for a twin's row.
 
-    Published rule: none. The source calls a share above 80 % a red flag and states no error rate for it.
+    Published rule: none. The source calls a share of such texts above 80 % a red flag, and states no error rate.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
-    loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
+    is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
+    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
 
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
-    ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.35 after another row: it gains 0.05.
     """

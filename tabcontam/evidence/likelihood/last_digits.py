@@ -41,39 +41,40 @@ STATISTIC = "chance of the row's own number"
 
 @dataclass(frozen=True)
 class Digits(LikelihoodTest):
-    """The model is asked nothing: a row's own number is compared with those of rows that differ in the last digits.
+    """The model is asked nothing: a row's own number is compared with numbers that differ in the last digits.
 
-    Measures: whether the last digits of long numbers are likelier to the model in their own rows than in other rows.
-    Only a model that has read the rows can know this, if the row's other cells do not determine the digits.
+    Measures: whether the last digits of long numbers are likelier to the model in their own rows than in other rows. If
+    a row's other cells do not determine the digits, only a model that has read the row can know the digits.
 
     Queries: at most 100 rows for each of at most four columns of numbers with three digits or more; no row is asked
-    about two columns. The rows form groups of at most twelve, with numbers of the same form that differ in the last
-    digit or the last two. If there are too few such rows, groups have six rows whose numbers are adjacent in size. Each
-    row is written in the words of the serializer, with its own number and with every other number of its group. All are
-    numbers of the table, so that it does not help to know which numbers occur. A row is not asked if another row has
-    the same other cells. A column is left out if a predictor without memory matches the rows to their numbers from the
-    same texts (p <= 0.05, corrected for three). The predictors are the baseline, a weighted sum of the other cells, and
-    the association of last digits with other cells, for example because one person rounded the measurements.
+    about two columns. The rows form groups of at most twelve. The numbers of a group have the same form, and differ in
+    the last digit or the last two digits. If there are too few such rows, groups have six rows with numbers that are
+    adjacent in size. Each row is written in the words of the serializer, with its own number and with every other
+    number of its group. All these numbers occur in the table, so knowing which numbers occur does not help. A row is
+    not asked if another row equals it in all other cells. A column is left out if a predictor without memory matches
+    the rows to their numbers from the same texts (p <= 0.05, corrected for three predictors). The predictors are the
+    baseline, a weighted sum of the other cells, and the association of last digits with other cells. Such an
+    association arises, for example, if one person rounded the measurements.
 
     Null: within a group, all assignments of the numbers to the rows have the same chance, whatever the model finds
-    likely; a preference for round numbers is the same in all rows. A number's mean log-probability over all rows of its
-    group is subtracted, and the differences become chances that sum to one in each row. The p-value is the share of
-    10,000 random assignments in which the rows' chances are together as large as with their own numbers. It covers all
-    rows of a column together, since the rows of a group are not independent. Columns are independent, since no row is
-    asked about two of them: the product of their p-values is the statistic (Fisher). A single column is no detection,
-    since facts from elsewhere would have the same effect.
+    likely; a preference for round numbers is the same in all rows. From a number's log-probability in a row, its mean
+    over all rows of the group is subtracted. The differences become chances that sum to one in each row. A column's
+    p-value is the share of 10,000 random assignments in which the rows' chances are together as large as with the rows'
+    own numbers. A p-value covers all rows of a column together, since the rows of a group are not independent. Columns
+    are independent, since no row is asked about two columns. The statistic is the product of the columns' p-values
+    (Fisher). A single column is no detection, since facts from elsewhere would have the same effect.
 
     Published rule: none.
 
     Needs: log-probabilities of given text; numbers of three digits or more in two columns that do not follow from the
-    other cells. It is asked if it is chosen, or if a model that is loaded here scores text.
+    other cells. The test is run if it is chosen, or if a model that is loaded here scores text.
 
     Cannot show: that rows were seen if the model does not remember their last digits. The test also detects a model
     that knows facts about two columns from elsewhere, or a rule that the predictors without memory do not know.
 
-    Source: ours, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song 2019, "The
-    Secret Sharer", section 4 (a secret's rank among others of its form). The tests of Ronval et al. 2024, section 3.1,
-    read answers alone.
+    Source: the project's own, after the exchange of equally likely candidates in Carlini, Liu, Erlingsson, Kos and Song
+    2019, "The Secret Sharer", section 4 (a secret's rank among others of its form). The tests of
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The fnlwgt is 77516, The education is Bachelors` next to the same row with `77511` and
     `77520`, which are the numbers of two other rows.

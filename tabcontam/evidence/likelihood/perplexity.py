@@ -18,31 +18,32 @@ STATISTIC = "bits a character"
 class Perplexity(PairedScore):
     """The model is asked nothing: the log-probabilities of rows are compared with those of made-up rows.
 
-    Measures: how likely the values of the table's rows are to the model, in bits a character, compared with values of
-    the same features that are no row of the table. A score without a verdict.
+    Measures: how likely the values of the table's rows are to the model, in bits a character. For comparison, the
+    values of the same features are measured in rows that are not in the table. The test gives a score and no verdict.
 
-    Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each row the one
-    in its place in a shuffled twin: the values of every feature are reassigned at random within the classes of the
-    target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
+    Queries: 100 random rows, each alone in the words of the serializer with nothing before it. For each row, the row in
+    its place in a shuffled twin is scored, too. In the twin, the values of every feature are reassigned at random
+    within the classes of the target. This twin has another seed than the twin that `control:unexposed` has read.
 
-    Null: none. Only characters of values count, not the features' names and the text between values. If part of a token
-    belongs to a value, that share of its bits and characters counts. The first token is left out, since many servers do
-    not score it. The evidence states the mean over the rows, that over the twin's rows, and the mean difference of a
-    pair with a 95% interval (Student's t). The score is the share of rows that need fewer bits than their twin: 0.5 if
-    nothing distinguishes them.
+    Null: none. Only characters of values count, not the features' names and the text between values. If only part of a
+    token belongs to a value, the same share of the token's bits and characters counts. The first token of a text is
+    left out, since many servers do not score it. The evidence states the mean bits a character of the rows and of the
+    twin's rows. It also states the mean difference of a row and its twin with a 95% interval (Student's t). The score
+    is the share of rows that need fewer bits than their twin. The score is 0.5 if rows and twins do not differ.
 
     Published rule: none. The source compares mean perplexities without a threshold.
 
     Needs: log-probabilities of given text, which models on this machine, the controls and some servers report; a table
-    that has a twin, so not one that lists all combinations of its features' values.
+    that has a twin. A table that lists all combinations of its features' values has no twin.
 
-    Cannot show: that rows were seen. Real rows are likelier than shuffled ones to any model that knows how the features
-    are related in the world; and a text that is likely to one model may be unlikely to another. So compare a table with
-    its twin, and not one model's bits with another's.
+    Cannot show: that rows were seen. Real rows are likelier than shuffled rows to any model that knows how the features
+    are related in the world. A text that is likely to one model may be unlikely to another model. So compare a table
+    with its twin, and not the bits of two models.
 
     Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which compares
-    the perplexity of a benchmark with that of texts that were certainly seen, and of texts that were certainly not
-    seen. The twin that replaces them is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    the perplexity of a benchmark with the perplexity of texts that were certainly seen, and of texts that were
+    certainly not seen. The twin, which replaces these texts, is the project's own. The tests of
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
     """

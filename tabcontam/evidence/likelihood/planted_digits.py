@@ -41,38 +41,38 @@ from tabcontam.tables.table import Table
 
 @dataclass(frozen=True)
 class Planted(LikelihoodTest):
-    """The digits that the table's owner drew are compared with those that could as well have been drawn.
+    """The digits that the table's owner drew are compared with other digits that had the same chance to be drawn.
 
-    Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
-    to the model than the digits that could have been drawn as well. A row test: only a model that has read the
-    published file can know the drawn digits.
+    Measures: whether planted digits are likelier to the model than the other digits that could have been drawn. The
+    owner drew the planted digits from a secret key before the table was published (`plant`). This is a row test: only a
+    model that has read the published file can know the drawn digits.
 
-    Queries: one for each planted cell, which the owner's key (`--key`) reveals; the model is asked nothing. A query has
-    the cell's row, in the words of the serializer and with nothing before it, once with each text that could have been
-    drawn for the cell. All other cells of the row are as published, and only one cell of a row is planted. A model that
-    reports no log-probabilities is asked for each planted cell in words, given all other cells of its row and no other
-    row.
+    Queries: one for each planted cell, which the owner's key (`--key`) reveals. If the model reports log-probabilities,
+    it is asked nothing: the cell's row is scored in the words of the serializer, with nothing before it, once with each
+    text that could have been drawn for the cell. All other cells of the row are as published, and only one cell of a
+    row is planted. A model that reports no log-probabilities is asked for each planted cell in words, given all other
+    cells of its row and no other row.
 
-    Null: the owner drew each text of a cell with the same chance, and all cells independently. So the rank of the drawn
-    text is uniform for every model that has not read it, whatever else the model knows, computes or prefers: no
-    baseline is needed. Texts that are equally likely to the model have a random order that does not depend on which was
-    drawn. The ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words is right with the
-    chance 1/n, if it is one of the n texts that could have been drawn; any other answer is wrong. So the p-value of the
-    right answers is exact, too; the evidence reports which of the two it is. The verdict needs no second column, since
-    no fact from elsewhere explains the drawn digits.
+    Null: the owner drew each text of a cell with the same chance, and all cells independently. So each rank of the
+    drawn text has the same chance for every model that has not read the text, whatever else the model knows, computes
+    or prefers. No baseline is needed. Texts that are equally likely to the model have a random order, which does not
+    depend on the drawn text. The p-value is the exact tail of the sum of all cells' ranks. An answer in words is right
+    with the chance 1/n if it is one of the n texts that could have been drawn; any other answer is wrong. So the
+    p-value of right answers is exact, too. The evidence reports whether the p-value is of ranks or of right answers. A
+    verdict needs no evidence from a second column, since no fact from elsewhere explains the drawn digits.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text, or a model that answers; a table that was planted, and its key. Without
-    `--key` it is not asked.
+    Needs: log-probabilities of given text, or a model that answers; a table with planted digits, and its key. The test
+    is run only with `--key`.
 
     Cannot show: which copy of the file was read. A model that has read the owner's unpublished original is not
     detected, and neither is a model that remembers the row without its last digits.
 
-    Source: the rank of a random canary among its alternatives is the one in the exposure of Carlini et al. 2019 ("The
-    Secret Sharer", section 4). It is one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
-    Cannot Prove that a Model Was Trained On Your Data", section 5) call sound. To draw a table's last digits is ours;
-    the tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
+    Source: Carlini et al. 2019 ("The Secret Sharer", section 4) measure the exposure of a random canary by its rank
+    among alternatives. Zhang et al. 2024 ("Membership Inference Attacks Cannot Prove that a Model Was Trained On Your
+    Data", section 5) call this kind of evidence sound. The project's own idea is to draw a table's last digits. The
+    tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
 
     Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
     likeliest of the eleven to a model that has read the file, and to any other model in one of eleven cells.

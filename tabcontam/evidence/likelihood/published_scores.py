@@ -16,27 +16,27 @@ from tabcontam.evidence.thresholds import LEAST_LIKELY_SHARE, LEAST_TOKEN_DEVIAT
 class Loss(PairedScore):
     """The model is asked nothing: the likelihood of rows is compared with that of a shuffled twin's rows.
 
-    Measures: the mean negative log-probability of the tokens of a row's values, in nats a token. A score without a
-    verdict.
+    Measures: the mean negative log-probability of the tokens of a row's values, in nats a token. The test gives a score
+    and no verdict.
 
-    Queries: those of `perplexity`: 100 random rows, each alone in the words of the serializer, and for each the row of
-    a shuffled twin. Each text is scored once for all tests that use it.
+    Queries: the texts of `perplexity`: 100 random rows, each alone in the words of the serializer, and for each row the
+    row in its place in a shuffled twin. Each text is scored once for all tests that use it.
 
     Null: none. Only tokens with characters of values count, not the names of features and the text between values; the
     first token of a text is left out, since many servers do not score it. The score is the AUC: how often a row of the
-    table has a smaller loss than a twin's row, 0.5 if nothing distinguishes them. Its 95% interval is DeLong's for
-    pairs; that of the mean difference in a pair is Student's.
+    table has a smaller loss than a twin's row. The AUC is 0.5 if nothing distinguishes the rows. The AUC's 95% interval
+    is DeLong's for pairs. The interval of the mean difference in a pair is Student's.
 
     Published rule: none. The source sets a threshold only with labelled members and non-members.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
-    loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
+    is loaded on this machine scores text.
 
     Cannot show: that rows were seen. Any model that knows how features are related finds real rows likelier than
-    shuffled ones, and ranks them above one half.
+    shuffled rows, and has an AUC above one half.
 
-    Source: Yeom et al. 2018, "Privacy Risk in Machine Learning", section 3 (the loss of a record). The twin is ours;
-    the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    Source: Yeom et al. 2018, "Privacy Risk in Machine Learning", section 3 (the loss of a record). The twin is the
+    project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The workclass is State-gov, ...` has a loss of 1.9 nats a token, its twin's row of 3.1.
     """
@@ -53,24 +53,24 @@ class Loss(PairedScore):
 class Zlib(PairedScore):
     """The model is asked nothing: the loss of rows, divided by their packed size, is compared with a twin's rows.
 
-    Measures: the mean negative log-probability of the tokens of a row's values divided by the bytes that zlib packs the
-    row into. A score without a verdict.
+    Measures: the mean negative log-probability of the tokens of a row's values, divided by the number of bytes into
+    which zlib packs the row. The test gives a score and no verdict.
 
-    Queries: those of `perplexity` and `loss`; each text is scored once for all these tests.
+    Queries: the texts of `perplexity` and `loss`. Each text is scored once for all tests that use it.
 
     Null: none. The same tokens count as in `loss`; the packed text is the row as it was scored. The score is the AUC of
-    rows against a shuffled twin's, as in `loss`. A twin's rows have nearly the same packed sizes. So the length of a
-    row, which dominates the published score if lengths differ, matters little here.
+    the table's rows against a shuffled twin's rows, as in `loss`. A twin's rows have nearly the same packed sizes. So
+    the length of a row matters little here. In the published score, the length dominates if lengths differ.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
-    loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
+    is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
+    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
 
     Source: Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2 (zlib entropy). The
-    twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, The workclass is State-gov, ...` with 1.9 nats a token in 190 packed bytes scores 10
     millinats.
@@ -91,23 +91,23 @@ class MinK(PairedScore):
     """The model is asked nothing: the least likely tokens of rows are compared with those of a shuffled twin's rows.
 
     Measures: the mean negative log-probability of the least likely 20 % of the tokens of a row's values, in nats a
-    token. A score without a verdict.
+    token. The test gives a score and no verdict.
 
-    Queries: those of `perplexity` and `loss`; each text is scored once for all these tests.
+    Queries: the texts of `perplexity` and `loss`. Each text is scored once for all tests that use it.
 
-    Null: none. The same tokens count as in `loss`. Of T tokens, the floor of 0.2 T is averaged, and at least one. The
-    score is the AUC of rows against a shuffled twin's, as in `loss`.
+    Null: none. The same tokens count as in `loss`. Of T tokens, the floor of 0.2 T tokens are averaged, but at least
+    one token. The score is the AUC of the table's rows against a shuffled twin's rows, as in `loss`.
 
-    Published rule: none; the source finds a threshold on labelled texts. Its share of 20 % is used unchanged, and not
-    chosen on the data.
+    Published rule: none; the source finds a threshold on labelled texts. The source's share of 20 % is used unchanged,
+    and is not chosen on the data.
 
-    Needs: log-probabilities of given text; a table that has a twin. It is asked if it is chosen, or if a model that is
-    loaded on this machine scores text.
+    Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
+    is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. It only ranks rows, as `loss` does.
+    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
 
     Source: Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 3 (Min-K% Prob). The twin
-    is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: of ten tokens of values in `The age is 39, ...` the two least likely have 6.1 and 4.9 nats: the score is
     5.5.
@@ -124,27 +124,30 @@ class MinK(PairedScore):
 
 @dataclass(frozen=True)
 class MinKPlusPlus(PairedScore):
-    """The model is asked nothing: the least likely tokens of rows, relative to others, are compared with a twin's.
+    """The model is asked nothing: tokens of rows that are unlikely relative to others are compared with a twin's.
 
-    Measures: how far the log-probability of each token of a row's values lies below the mean of the whole distribution
-    there, in its deviations; the mean of the 20 % that lie the furthest below. A score without a verdict.
+    Measures: how far the tokens of a row's values lie below the tokens that the model expects. A token's distance is
+    its log-probability below the mean of the whole distribution at its place, in standard deviations of this
+    distribution. The score of a row is the mean distance of the 20 % of its tokens that lie the furthest below. The
+    test gives a score and no verdict.
 
-    Queries: those of `perplexity` and `loss`, which are asked once for all of them.
+    Queries: the texts of `perplexity` and `loss`. Each text is scored once for all tests that use it.
 
-    Null: none. The tokens are those of `loss`, as many are taken as in `min_k`. A deviation below 0.01 nats counts as
-    0.01: if almost only one token can follow, the published quotient has no bound. The score is the AUC of rows against
-    a shuffled twin's, as in `loss`.
+    Null: none. The same tokens count as in `loss`, and as many tokens are averaged as in `min_k`. A standard deviation
+    below 0.01 nats counts as 0.01 nats: if almost only one token can follow, the published quotient has no bound. The
+    score is the AUC of the table's rows against a shuffled twin's rows, as in `loss`.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text together with the mean and the deviation of all tokens at each place, which
-    models loaded on this machine give, and neither servers nor the controls; a table that has a twin. It is asked if it
-    is chosen, or if a model that is loaded on this machine scores text.
+    Needs: log-probabilities of given text, with the mean and the standard deviation of all tokens at each place; a
+    table that has a twin. Only models that are loaded on this machine report these numbers, neither servers nor the
+    controls. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen; it ranks rows, as `loss` does.
+    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
 
     Source: Zhang et al. 2025, "Min-K%++: Improved Baseline for Detecting Pre-Training Data from Large Language Models",
-    equation 3. The twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+    equation 3. The twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not
+    log-probabilities.
 
     Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, it lies 2.5
     deviations below.

@@ -63,44 +63,47 @@ from tabcontam.tables.table import Table
 class SurrogateRank(LikelihoodTest):
     """The model is asked nothing: one cell of each row is replaced by others, and all are ranked by likelihood.
 
-    Measures: whether the row's own cell is likelier to the model than other values that could stand there. A row test:
-    it can show that rows were seen, also if the model remembers them too faintly to write them down.
+    Measures: whether the row's own cell is likelier to the model than other values that could replace it. This row test
+    can show that rows were seen, even if the model remembers the rows too faintly to write them down.
 
-    Queries: one for each row, at most 900, that no other row equals in all other features. In each row one cell is
-    replaced; the four features that are hardest to predict (numbers, and texts most of which recur) take turns. If more
-    than nine in ten of the draws and the own cell are one value, the next feature is used. The baseline draws 99
-    surrogates of the cell. The row is scored up to the third cell after it, once with the own cell and once with each
-    surrogate, in the words of the serializer and with nothing before it. The text before the cell is the same for all;
-    the text after it helps a model that knows how the row continues. A column that repeats the replaced one in other
-    values is replaced together with it. A model that reports no log-probabilities is asked in words with `--samples N`:
-    N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row and no other row.
-    A cell is likelier if more of the answers equal it. Only features without cells of more than 12 characters are
-    asked, since longer text is hardly ever repeated. A row is left out if more than half of its samples cannot be read.
+    Queries: one for each row, at most 900. A row is not asked if another row equals it in all other features. In each
+    row one cell is replaced. The replaced cells are by turns from the four features that the baseline predicts worst,
+    among features of numbers and of texts that mostly recur. The baseline draws 99 surrogates of the cell, which could
+    replace it. If more than nine in ten of the surrogates and the own cell are one value, the next feature is used. The
+    row is scored up to the third cell after the replaced cell, once with the own cell and once with each surrogate, in
+    the words of the serializer and with nothing before it. The text before the cell is the same each time; the text
+    after the cell helps a model that knows how the row continues. A column that repeats the replaced column in other
+    values is replaced together with it. A model that reports no log-probabilities is asked in words with `--samples N`.
+    It is asked N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row and
+    no other row. A value is likelier if more of the answers equal it. In words, a feature is asked only if no cell has
+    more than 12 characters, since longer text is hardly ever repeated. A row is left out if more than half of its
+    samples cannot be read.
 
-    Null: the own cell and the surrogates come from the same distribution, so that the own cell's rank is each of 1 to
-    100 with the same chance; ties are broken at random. For the draws, all cells of a column are reassigned to its rows
-    at random, each to a row whose other cells make it likely. The baseline learned this from other rows; a number is
-    also likelier near the baseline's prediction. So a model that knows every value of the column, for example from a
-    shuffled copy or a page, but not its row, has no advantage. A model with just the baseline's knowledge would even
-    rank the own cells in the less likely half. The p-value is the exact tail of the sum of all ranks; the recalled bits
-    measure how rare such good ranks are. The cells of the 19 most similar rows are scored as well. If the own cells are
-    not likelier than half of these, the p-value is 1, whatever the ranks among the draws are.
+    Null: the own cell and the surrogates come from the same distribution. So the own cell has each rank from 1 to 100
+    with the same chance; ties are broken at random. To draw surrogates, all cells of a column are reassigned to its
+    rows at random, each to a row whose other cells make the cell likely. The baseline learned from other rows which
+    cells are likely; a number is also likelier near the baseline's prediction. So a model has no advantage if it knows
+    every value of the column, for example from a shuffled copy or a page, but not the row of each value. A model with
+    just the baseline's knowledge would even rank the own cells in the less likely half. The p-value is the exact tail
+    of the sum of all ranks; the recalled bits measure how rare such good ranks are. The cells of the 19 most similar
+    rows are scored, too. If the own cells are not likelier than half of these cells, the p-value is 1, whatever the
+    ranks among the surrogates are.
 
     Published rule: none. Several published scores use the rank among alternatives, but state no p-value.
 
-    Needs: log-probabilities of given text, or `--samples N` and a model that draws its answers; a table of 20 rows or
-    more in which at least 20 rows have a cell that can be drawn. It is asked if it is chosen, or if a model that is
-    loaded on this machine scores text.
+    Needs: log-probabilities of given text, or `--samples N` and a model that draws its answers; a table in which at
+    least 20 rows have a cell that can be replaced. The test is run if it is chosen, or if a model that is loaded on
+    this machine scores text.
 
     Cannot show: memory of values that a model can predict from the other cells better than the baseline, by knowledge
-    of the world: such a model is detected, too. So the p-value has to be small without any one column, and here the
-    p-value without a column is multiplied by ten. A key that a few rows share, such as the ticket of a family, counts
-    as one column with the cells that it determines. A model that has read other rows of the same file may also be
-    detected: `--known` names such rows.
+    of the world: such a model is detected, too. So the p-value must also be small without the evidence of any one
+    column. The p-value without a column is multiplied by ten. A key that a few rows share, such as the ticket of a
+    family, counts as one column together with the cells that it determines. A model that has read other rows of the
+    same file may also be detected: `--known` names such rows.
 
-    Source: ours. The rank of a text among alternatives is the one in the exposure of a canary (Carlini et al. 2019,
-    "The Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989).
-    The tests of Ronval et al. 2024, section 3.1, read answers alone.
+    Source: the project's own. The rank of a text among alternatives is also used in the exposure of a canary (Carlini
+    et al. 2019, "The Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and
+    Clifford 1989). The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: in `The age is 39, The workclass is State-gov, ...` the age is replaced; 39 is the 4th likeliest of 100.
     """

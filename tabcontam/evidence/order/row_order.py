@@ -53,45 +53,47 @@ class RowOrder(Test):
     """The model is asked nothing: the log-probability of rows in the file's order is compared with the reverse order.
 
     Measures: whether rows are likelier to the model in the order of the file than in the reverse order. Only a model
-    that has read the file can know which of the two is the file's. A model may know which rows belong together, such as
-    players of one team, but this does not tell it which row comes first.
+    that has read the file can know which of the two orders is the file's. A model may know which rows belong together,
+    such as players of one team. This knowledge does not show which row comes first.
 
-    Queries: the file is cut into shards of 4 to 15 consecutive rows, fewer if rows are long (some 600 tokens a shard)
-    or the file has fewer than 48 rows; at most 50 shards are asked. Each shard is written one row a line in the words
-    of the serializer, in the file's order and in reverse. If a column is sorted or shows a direction, only rows with
-    the same value of this column change places. A column shows a direction if it distinguishes the file's order from
-    its reverse better than 400 other orders of 15 rows at a time, in up to 2,000 rows, at a p-value of 0.05 divided by
-    the number of columns. The signs of a direction are values that rise or fall, similar or dissimilar rows up to four
-    places apart, values that follow each other, and cells that also stand in the row before. The search is repeated
-    until no column, and not all columns together at 0.05, show a direction. Then three predictors without memory score
-    the same texts: one prefers rows like the rows before, one rising values, one texts that zlib packs well. If one of
-    them recognizes the file's order (p <= 0.05, corrected for three), nothing is asked. Cells that only number the rows
-    stay in their place, whichever row moves there.
+    Queries: the file is cut into shards of 4 to 15 consecutive rows, and at most 50 shards are asked. A shard has fewer
+    rows if rows are long (some 600 tokens a shard) or the file has fewer than 48 rows. Each shard is written one row a
+    line in the words of the serializer, in the file's order and in reverse. If a column is sorted or shows a direction,
+    only rows with the same value of this column change places. A column shows a direction if it distinguishes the
+    file's order from its reverse better than 400 other orders. For this, 15 rows at a time are compared, in up to 2,000
+    rows, at a p-value of 0.05 divided by the number of columns. The signs of a direction are values that rise or fall,
+    similar or dissimilar rows up to four places apart, values that follow each other, and cells that also occur in the
+    row before. The search is repeated until no column shows a direction, and all columns together show no direction at
+    0.05. Then three predictors without memory score the same texts. One predictor prefers rows like the rows before,
+    one prefers rising values, and one prefers texts that zlib packs well. If a predictor recognizes the file's order (p
+    <= 0.05, corrected for three predictors), nothing is asked. Cells that only number the rows stay in their place,
+    whichever row moves there.
 
-    Null: both orders of the rows that may change places are equally likely to be the file's. So the difference of
-    log-probabilities has either sign with a chance of one half in each shard. Then the p-value of Wilcoxon's signed
+    Null: both orders of the rows that may change places are equally likely to be the file's order. So in each shard,
+    the difference of log-probabilities is positive with a chance of one half. Then the p-value of Wilcoxon's signed
     ranks is exact, whatever the model finds likely. Ranks replace log-probabilities, since the size of the differences
     varies between shards.
 
-    Published rule: Student's t over the shards' differences to other orders, one-sided; here there is one other order.
-    The source reports p-values, and p <= 0.05 counts as contaminated; the sentence reports the p-value, too. Two
-    details differ from the source. Here the deviation is that of a sample; the source divides by the number of shards,
-    which calls 5.6 % of unread tables of 15 shards contaminated at 5 %. Here the tail is computed directly; the source
-    subtracts the distribution from one, which is 0 for the smallest p-values. The rule is an approximation, and decides
-    nothing under the calibrated rules.
+    Published rule: one-sided Student's t over the shards' differences between the file's order and other orders. Here
+    the reverse is the only other order. The source reports p-values. Here p <= 0.05 counts as contaminated, and the
+    result's sentence reports the p-value, too. Two details differ from the source. Here the standard deviation is that
+    of a sample. The source divides by the number of shards: at a level of 5 %, its rule calls 5.6 % of unread tables of
+    15 shards contaminated. Here the tail is computed directly. The source subtracts the distribution function from one,
+    which gives 0 for the smallest p-values. The rule is approximate and decides nothing under calibrated rules.
 
-    Needs: log-probabilities of given text; a table whose order is not determined by its values, so not one that is
-    sorted by a key that no two rows share. The test is run if it is chosen, or if a model that is loaded here scores
-    text.
+    Needs: log-probabilities of given text; a table in an order that its values do not determine. A table that is sorted
+    by a key without repetition cannot be tested. The test is run if it is chosen, or if a model that is loaded here
+    scores text.
 
     Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by
-    row. Nor does it show which rows were seen. An order with a direction that the table does not contain, such as the
-    dates of visits or the numbers on shirts, may show in signs that the test does not search for.
+    row. The test does not show which rows were seen. The file may be in the order of facts that the table does not
+    contain, such as the dates of visits or the numbers on shirts. Such an order may show in signs that the test does
+    not search for.
 
     Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
     Models", section 3 (equally likely orders, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by
-    Ranking Methods". The reverse order, and the columns that stay in place, are ours. The tests of
-    Ronval et al. 2024, section 3.1, read answers alone.
+    Ranking Methods". The reverse order, and the columns that stay in place, are the project's own. The tests of
+    Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
     this order and of -366 backwards: they are likelier in the file's order, by 65 nats.

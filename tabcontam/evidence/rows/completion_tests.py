@@ -44,27 +44,28 @@ BLOCK = SHOWN_EXAMPLES + 1  # rows of a query of test 8: those shown and the ask
 class IncompleteCompletion(RowTest):
     """Given four full rows and one without its last three features, the model must complete that row.
 
-    Measures: whether a model that sees the first cells of a row knows the last ones. A row test: it can show that rows
+    Measures: whether a model that sees the first cells of a row knows the last cells. This row test can show that rows
     were seen.
 
-    Queries: 35 in all. Five are the paper's; for each of these all rows are drawn at random, as in the text. Thirty
-    more ask about the rows that the baseline predicts worst. A row is asked only if its shown cells determine the
-    answer among all rows, and if no example has the asked values.
+    Queries: 35 queries. Five queries are the paper's: all their rows are drawn at random, as in the paper's text.
+    Thirty more queries ask about the rows that the baseline predicts worst. A row is asked only if its shown cells
+    determine the answer among all rows, and if none of the four full rows has the asked values.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the shown cells.
-    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    shown cells. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model
+    explains.
 
-    Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
-    code; the text asks for one.
+    Published rule: Algorithm 2. The table is contaminated if at least half of the five rows are completed without a
+    fault, as in the authors' last code. The paper's text requires one such row.
 
-    Needs: four features or more, rows that their first features identify, and a model that generates text, in chat or
+    Needs: four features or more; rows that their first features identify; a model that generates text, in chat or
     completion form.
 
-    Cannot show: memory of values that follow from the shown ones by a rule that the baseline does not know: a model
-    that computes them is detected, too. If the last features are easy to predict, the test has little power.
+    Cannot show: memory of values that follow from the shown values by a rule that the baseline does not know: a model
+    that computes such values is detected, too. If the last features are easy to predict, the test has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
-    Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
+    Golchin and Surdeanu 2023; Algorithm 2 is from section 3.2.
 
     Example: `... The Ticket is A/5 21171, The Fare is` is continued with `7.25, The Cabin is , The Embarked is S`.
     """
@@ -111,25 +112,27 @@ class IncompleteCompletion(RowTest):
 class FullCompletion(RowTest):
     """Given the dataset's name, its features and its first four rows, the model must write the next row.
 
-    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
+    Measures: whether the order and the cells of the file are known. This row test can show that rows were seen.
 
-    Queries: 60 in all, fewer for a table of less than 300 rows. One is the paper's and shows the first four rows of the
-    file. 59 more ask about the places that the baseline predicts worst from the row before. No two queries show the
-    same row. The test presumes that the model saw the published order, so the rows have the order of the file; the
-    authors' code shuffles iris, wine and thyroid. The eight features count that the baseline predicts worst.
+    Queries: 60 queries, fewer for a table of less than 300 rows. One query is the paper's and shows the first four rows
+    of the file. 59 more queries ask about the places that the baseline predicts worst from the row before. No two
+    queries show the same row. The test presumes that the model saw the published order, so the rows have the order of
+    the file; the authors' code shuffles iris, wine and thyroid. Only the eight features count that the baseline
+    predicts worst.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before.
-    Contaminated: the right cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    rows before. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model
+    explains.
 
-    Published rule: Algorithm 2. All values of the paper's one row are right.
+    Published rule: Algorithm 2. The table is contaminated if all values of the row in the paper's query are right.
 
-    Needs: five successive rows of which the last repeats none of the others, a table that does not list every
-    combination of its values, and a model that generates text, in chat or completion form.
+    Needs: five successive rows with a last row unlike the four rows before it; a table that does not list every
+    combination of its values; a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
 
-    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
-    2, section 3.2.
+    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; Algorithm 2 is from
+    section 3.2.
 
     Example: four rows of iris are continued with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
@@ -174,30 +177,31 @@ class FullCompletion(RowTest):
 
 @dataclass(frozen=True)
 class FeatureCompletion(OneCellTest):
-    """Given the dataset's name, features, four random rows and a fifth that lacks one value, the model must name it.
+    """Given the dataset's name, features, four random rows and a fifth without a value, the model must name the value.
 
-    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
+    Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
 
-    Queries: 45 in all. Five are the paper's, with random rows that all have different values of the feature, as in the
-    text (the authors' code shows no examples and asks the first five rows). The feature is that of the authors' code if
-    it can be asked. It needs five values, and rows in which the features before it determine the answer, since a base
-    model sees only these. So the first column (PassengerId of titanic, in their code) is never asked; the feature with
-    the most values is asked instead. Forty more ask about the two features and the rows that the baseline predicts
-    worst; no two ask about the same row.
+    Queries: 45 queries. Five queries are the paper's: their rows are random and all have different values of the
+    feature, as in the paper's text. (The authors' code shows no examples and asks the first five rows.) The asked
+    feature is that of the authors' code if it can be asked. A feature can be asked if it has five values, and if there
+    are rows in which the features before it determine the answer: a base model sees only the features before it. So the
+    first column (PassengerId of titanic in the authors' code) is never asked. If the feature of the authors' code
+    cannot be asked, the feature with the most values is asked instead. Forty more queries ask about the two features
+    and the rows that the baseline predicts worst. No two queries ask about the same row.
 
-    Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
-    cells. Contaminated: the right values are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
+    row's other cells. Contaminated: the right values are worth more bits than the null model explains.
 
-    Published rule: Algorithm 2. One of the five values is right.
+    Published rule: Algorithm 2. The table is contaminated if one of the five values is right.
 
-    Needs: a feature with five values or more, rows in which the features before it determine the answer, and a model
-    that generates text, in chat or completion form.
+    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
+    generates text, in chat or completion form.
 
-    Cannot show: memory of values that follow from the shown ones: the baseline knows the rules that it finds in other
-    rows, and a model that knows another rule is detected, too.
+    Cannot show: memory of values that follow from the shown values. The baseline knows the rules that it finds in other
+    rows; a model that knows another rule is detected, too.
 
-    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
-    Algorithm 2, section 3.2.
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; Algorithm 2 is
+    from section 3.2.
 
     Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
     """

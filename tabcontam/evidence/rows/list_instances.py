@@ -73,32 +73,34 @@ class InstanceListAnswers(SeveralRowsAnswers):
 class ListInstances(RowTest):
     """Given only the dataset's name and split, the model must write down its first ten instances.
 
-    Measures: whether the model knows the beginning of the dataset by its name. A row test: it can show that rows were
+    Measures: whether the model knows the beginning of the dataset by its name. This row test can show that rows were
     seen.
 
-    Queries: one, which shows no row. It names the dataset, its split if there is one, and the features in their order,
-    and asks for the first ten rows as lines of a CSV file, or for the first ten texts of a table of texts, a line each.
-    The answer's rows are compared with the table's in their order: the first line with the first row.
+    Queries: one query, which shows no row. The query names the dataset, its split if there is one, and the features in
+    their order. It asks for the first ten rows as lines of a CSV file, or for the first ten texts, one a line. The
+    lines of the answer are compared with the rows of the table in order: the first line with the first row.
 
-    Null: for rows, the answers stay, and the cells of the fifth to the tenth row are drawn again from the baseline's
-    prediction, given all rows before them, which the model does not see. In each row the eight features count that the
-    baseline predicts worst. The first four rows do not count, since too few rows are before them. For texts, the
-    longest runs of words in common with the true texts count, as in `guided_completion`; at least two texts have to be
-    recited. Contaminated: the right cells or words are worth more bits than that explains.
+    Null: for rows, the model's answers are kept, and the cells of the fifth to the tenth row are drawn again from the
+    baseline's prediction, given all rows before them. The model does not see these rows. In each row only the eight
+    features count that the baseline predicts worst. The first four rows do not count, since too few rows are before
+    them. For texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at least
+    two texts have to be recited. Contaminated: the right cells or words are worth more bits than the null model
+    explains.
 
-    Published rule: the strict reading. One exact instance of the dataset, anywhere in the answer, is enough. A model
-    that writes instances that are nearly right, or only in the right format, is suspicious, and any other model is
-    clean. A lenient reading counts suspicious as contaminated; the result reports both readings. The format shows
-    nothing, since the prompt lists the features, and Golchin and Surdeanu call the lenient reading unrealistic.
+    Published rule: the strict reading. The table is contaminated if the answer contains one exact instance of the
+    dataset, at any place. A model that writes instances that are nearly right, or only in the right format, is
+    suspicious. Any other model is clean. A lenient reading counts a suspicious model as contaminated; the result
+    reports both readings. The format shows nothing, since the prompt lists the features. Golchin and Surdeanu call the
+    lenient reading unrealistic.
 
-    Needs: a table in the order of its file that has more than four rows and does not list every combination of its
-    values, and a model that generates text, in chat or completion form.
+    Needs: a table of more than four rows, in the file's order, that does not list every combination of its values; a
+    model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen, since many pages print the first rows of a known dataset. If
     the model declines to recite, the result is no answer, and never clean.
 
     Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; the strict and the
-    lenient reading are those of Golchin and Surdeanu 2024, who compare it with their own method.
+    lenient reading are those of Golchin and Surdeanu 2024, who compare this test with their own method.
 
     Example: `The first 10 rows of Iris:` is continued with `5.1,3.5,1.4,0.2,setosa` and so on.
     """

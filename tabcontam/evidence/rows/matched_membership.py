@@ -26,32 +26,31 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 class MatchedMembership(MembershipTest):
     """Shown a row and an altered copy of it with their labels, the model must say whether another row is original.
 
-    Measures: whether rows are known exactly, in cases that only memory can decide. A row test: it can show that rows
+    Measures: whether rows are known exactly, in cases that only memory can decide. This row test can show that rows
     were seen.
 
-    Queries: 60 rows, half of them altered. An altered row has one feature's value from a row that is similar in all
-    other features. The feature is the one in which gradient boosting, trained on other rows, recognizes altered rows
-    least often. The asked rows are those that it predicts worst. Features are left out if arithmetic or general
-    knowledge reveals their change. These are features that another column determines in 95 % of the rows (the country
-    of a city), categories in a table with a text that differs in most rows, and features in a law with other columns
-    (`quantity` in a subtotal).
+    Queries: 60 rows, half of them altered. In an altered row, one feature has the value of another row that is similar
+    in all other features. The altered feature is the one in which gradient boosting, trained on other rows, recognizes
+    altered rows least often. The asked rows are those that gradient boosting predicts worst. Features are left out if
+    arithmetic or general knowledge reveals their change. Such a feature may be determined by another column in 95 % of
+    the rows (the country of a city), or be in a law with other columns (`quantity` in a subtotal). Categories are left
+    out in a table with a text that differs in most rows.
 
-    Null: the answers stay, and each is right with the chance that the classifier predicts, but at least one half. So
-    neither a constant answer nor a plausible one counts as memory. Contaminated: more answers are right than that
-    explains.
+    Null: each answer is right with the chance that gradient boosting predicts, but at least one half. So neither a
+    constant nor a plausible answer counts as memory. Contaminated: more answers are right than the null model explains.
 
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this test keeps its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law reveals, and a model that
-    understands a question; the controls are not asked.
+    Needs: 150 different rows or more, a feature whose change neither gradient boosting nor a law reveals, and a model
+    that understands a question. The controls are not asked.
 
-    Cannot show: a memory of few rows. A model that remembers half of the rows is nearly always detected, and one that
-    remembers a tenth seldom.
+    Cannot show: a memory of few rows. A model that remembers half of the rows is nearly always detected, and a model
+    that remembers a tenth of the rows is seldom detected.
 
-    Source: ours, after example membership of Ronval et al. 2024, section 3.1. According to studies of membership
-    inference, a model that has read neither must not be able to distinguish false rows from true ones (Duan et al.
-    2024).
+    Source: the project's own, after example membership of Ronval et al. 2024, section 3.1. According to studies of
+    membership inference, a model that has read no row must not be able to distinguish false rows from true rows (Duan
+    et al. 2024).
 
     Example: `Row: The age is 39, ... / Part of the dataset:` is continued with `Yes`.
     """

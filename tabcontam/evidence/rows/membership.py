@@ -76,18 +76,18 @@ class MembershipTest(ChoiceTest):
 class Membership(MembershipTest):
     """Shown one row and its perturbed copy with their labels, the model must say whether another row is original.
 
-    Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
-    as much as whether they were seen.
+    Measures: the AUC of the answers; 0.5 is chance, whatever the share of Yes. The AUC depends on whether rows look
+    plausible as much as on whether rows were seen.
 
-    Queries: 40 random rows, half of them perturbed; with `--queries paper` 100, as in the paper. A row is perturbed as
-    in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
-    features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
+    Queries: 40 random rows, half of them perturbed; with `--queries paper` 100 rows, as in the paper. In a perturbed
+    row, one feature has the value of another row, as in the paper's text. The authors' code swaps the values of all
+    features except three, and leaves rows with missing values unchanged. A perturbed row is never a row of the table.
 
     Null: random answers. The result has a score with a 95 % interval, the share of Yes and d', and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
-    Needs: three rows or more, and a model that understands a question; the controls are not asked.
+    Needs: three rows or more, and a model that understands a question. The controls are not asked.
 
     Cannot show: that rows were seen, since a model can notice without memory that a swapped value does not fit.
     `matched_membership` can show it.

@@ -314,20 +314,20 @@ def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.floa
 class Classification0Shot(ClassificationTest):
     """Shown a row without its target, the model must give the class.
 
-    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
+    Measures: the share of right answers among valid answers. An answer that is no class is counted separately.
 
-    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question.
+    Queries: the card's question about 100 random rows, or about N rows with `--rows N`, at most 1,000.
 
-    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
-    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
-    and no verdict.
+    Null: a constant answer: the most frequent class of the asked rows. The accuracy of this constant answer is reported
+    with the score. The accuracy of logistic regression on 16 rows of each class is reported, too. The test gives a
+    score with an exact 95 % interval, and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and a model that understands a
     question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
+    Cannot show: contamination. A high share of right answers may be skill; the ranking also shows the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
@@ -345,21 +345,22 @@ class Classification0Shot(ClassificationTest):
 class Classification1Shot(ClassificationTest):
     """Shown one row of each class with its answer, the model must give the class of another row.
 
-    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted separately.
+    Measures: the share of right answers among valid answers. An answer that is no class is counted separately.
 
-    Queries: 100 random rows, or N with `--rows N`, at most 1,000, with the card's question. The example rows are random
-    and never the asked row. The authors' code always shows the first row of each class, which may be the asked row.
+    Queries: the card's question about 100 random rows, or about N rows with `--rows N`, at most 1,000. The example rows
+    are random and never the asked row. The authors' code always shows the first row of each class, which may be the
+    asked row.
 
-    Null: the answer is always the most frequent class of the asked rows. The accuracy of this answer is reported with
-    the score, as is that of logistic regression on 16 rows of each class. There is a score with an exact 95 % interval,
-    and no verdict.
+    Null: a constant answer: the most frequent class of the asked rows. The accuracy of this constant answer is reported
+    with the score. The accuracy of logistic regression on 16 rows of each class is reported, too. The test gives a
+    score with an exact 95 % interval, and no verdict.
 
     Published rule: none; the paper reports the share of right answers.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
     more, and a model that understands a question. The controls do not take this test.
 
-    Cannot show: contamination. A high share may be skill; the ranking shows it next to the results of the other tests.
+    Cannot show: contamination. A high share of right answers may be skill; the ranking also shows the other tests.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 

@@ -72,30 +72,31 @@ class FewShot(ChoiceTest):
     """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by the rows shown.
 
     Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
-    share without them is also reported. If the model reports log-probabilities, the AUC is measured, too (with several
-    classes, the mean of each class against the rest). Memory's share is measured at each number of shots, on unseen
-    twins of the rows as in `memory_share`.
+    share among readable answers is also reported. If the model reports log-probabilities, the AUC is measured, too
+    (with several classes, the mean AUC of each class against the rest). Memory's share is measured at each number of
+    shots, on unseen twins of the rows as in `memory_share`.
 
-    Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each row that has one. A seed
-    splits the table into fifths. Each of five draws asks 20 rows of one fifth and shows rows of the other four, an
-    80/20 split. No row is asked by two draws. The asked rows have the class shares of their fifth. The shots are
-    balanced: no class has two rows more than another, if the table has enough rows. Fewer shots are the first of more
-    shots. All rows of a draw, and their twins, are asked after the same shots in the same order. No shot equals an
-    asked row in all features. If the serializer names features, features without a value are left out of a row.
+    Queries: by default 100 rows at each of 0, 1, 4, 16 and 64 shots, and the twin of each row that has a twin. A seed
+    splits the table into fifths. Each of five draws asks 20 rows of one fifth and shows rows of the other four fifths,
+    an 80/20 split. No row is asked by two draws. The asked rows have the class shares of their fifth. The shots are
+    balanced: no class has two rows more than another class, if the table has enough rows. A prompt with fewer shots
+    shows the first shots of a prompt with more. All rows of a draw, and their twins, are asked after the same shots in
+    the same order. No shot equals an asked row in all features. If the serializer names features, features without a
+    value are left out of a row.
 
-    Null: the answer is always the most frequent class of the asked rows. For comparison, logistic regression and
-    gradient boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact
-    95 % intervals, AUCs those of DeLong, and both a standard deviation over draws. There is no verdict.
+    Null: a constant answer: the most frequent class of the asked rows. For comparison, logistic regression and gradient
+    boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact 95 %
+    intervals, AUCs have DeLong's, and both have a standard deviation over draws. The test gives no verdict.
 
     Published rule: none; the paper reports AUCs.
 
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values) and a model that understands a
     question. If the model reports log-probabilities, its answer is the likeliest class name after the prompt for base
-    models. If not, the model is asked in words. `evaluate` chooses the way; `run -k shots` asks in words.
+    models. Any other model is asked in words. `evaluate` chooses between these ways; `run -k shots` asks in words.
 
-    Cannot show: contamination. TabLLM fine-tunes its model on the shots; here the prompt shows them, so the two differ
-    above 0 shots. A prompt that is longer than the model's context is never cut: it gets no answer, and the result
-    reports that.
+    Cannot show: contamination. TabLLM fine-tunes its model on the shots; here the prompt shows the shots. So results
+    differ from TabLLM's above 0 shots. A prompt that is longer than the model's context is never cut: the query gets no
+    answer, and the result reports this.
 
     Source: TabLLM (Hegselmann et al. 2023), sections 3 and 4, and its code for the splits and shots.
 

@@ -70,46 +70,47 @@ class MemoryShare(ClassificationTest):
     """Shown one row of each class, the model must give the class of another row, and of an unseen twin of that row.
 
     Measures: memory's share of an accuracy: how much more often the model is right on rows of the table than on their
-    unseen twins. Gradient boosting and logistic regression, which learn from other rows, predict both, too. Their mean
-    loss on the twins is subtracted, since it shows how much harder the twins are. A row and its twin are asked after
-    the same examples in the same order. Fresh rows (`--fresh FILE`), which no model can have read, replace the twins if
-    they are given; the learners' mean loss on them is subtracted in the same way.
+    unseen twins. Gradient boosting and logistic regression, which learn from other rows, predict rows and twins, too.
+    The accuracy that these learners lose on twins, on average, is subtracted, since it shows how much harder the twins
+    are. A row and its twin are asked after the same examples in the same order. If fresh rows are given (`--fresh
+    FILE`), which no model can have read, they replace the twins. The learners' mean loss of accuracy on fresh rows is
+    subtracted in the same way.
 
-    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each.
-    Decoys are the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin is
-    `perturbed`: at least a sixth of its values, and at least two, are moved within noise that cannot change the label
-    by the baseline. Names, codes, identifiers and dates stay, as does everything else of which the learners have not
-    learned the meaning. Twins are checked first. Both learners must be right on them as often as on the rows, within
-    the 95 % interval. A blind classifier must not be able to distinguish them from the table: the interval of its AUC
-    must reach down to 0.55 (with fewer rows this check has less power).
+    Queries: the card's question about 100 random rows, or about N rows with `--rows N`, each after one example of each
+    class. Decoys are the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin
+    is `perturbed`: at least a sixth of its values, and at least two, are moved within noise that cannot change the
+    label by the baseline. Names, codes, identifiers and dates stay, as do all other values of which the learners have
+    not learned the meaning. The twins are checked before any query. Both learners must be right on twins as often as on
+    rows, within the 95 % interval. A blind classifier must not be able to distinguish twins from rows of the table: the
+    interval of its AUC must reach down to 0.55 (with fewer rows this check has less power).
 
     Null: a model that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
     confidence of 95 %. A share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
-    There is one p-value of the answers, and one of the answers minus the learners' answers; the larger one counts. With
-    twins both come from exchanging the two sides of each pair (for the answers this is McNemar's exact test). With
-    fresh rows, which form no pairs, they come from exchanging rows and fresh rows. There is a score, and no verdict.
-    Refused and unreadable answers are left out, with their pair in the case of twins. The result reports their number,
-    and the share if they count as wrong.
+    One p-value is of the answers, and another is of the answers minus the learners' answers; the larger p-value counts.
+    With twins both p-values come from exchanging the two sides of each pair (for the answers this is McNemar's exact
+    test). With fresh rows, which form no pairs, both p-values come from exchanging rows and fresh rows. The test gives
+    a score and no verdict. Refused and unreadable answers are left out; with twins, the whole pair is left out. The
+    result reports the number of such answers, and the share if such answers count as wrong.
 
     Published rule: none.
 
-    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10
-    different ones of each class, at most 300 features, and a model that understands a question. The controls do not
-    take this test. Twins also need labels that learners can predict better than chance, features without texts to read,
-    and a passed check. With fresh rows, 20 or more are needed instead.
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more, 10 different
+    rows of each class, at most 300 features, and a model that understands a question. The controls do not take this
+    test. Twins also need labels that learners can predict better than chance, features without texts to read, and a
+    passed check. Without twins, 20 fresh rows or more are needed instead.
 
-    Cannot show: memory that works on the twin, too, such as memory of a row that is recalled by the cells that stayed
-    (a name or a number) or by similar rows. So the share is a lower bound for a model that recalls rows roughly, and
-    right for one that needs the exact row. Knowledge of the task, of features and categories and of named persons or
-    things helps on the twin as well, and counts for nothing. A twin in other words (`recoded`) would take such
-    knowledge for memory, and so it is not used. A law that is finer than the rows show, such as one of single digits of
-    measured numbers, would be taken for memory: its twins may have a wrong label. Only rows that can be moved in this
-    way are asked. They are on average easier than the rest, so the accuracy differs from that of
-    `classification_1shot`, and less of it can be memory's. Fresh rows have none of these limits. But the world may have
-    changed since the table was made. Then a model that knows the old world, and no row of the table, may lose more on
-    fresh rows than the learners. One test in a hundred reports a share above 0 by chance, and nothing corrects for the
-    number of models and tables. Reference models that have read the rows themselves hide the memory of other models: if
-    all have, nothing is left of the reported difference.
+    Cannot show: memory that works on the twin, too. A model may recall a row by the cells that stayed (a name or a
+    number), or by similar rows. So the share is a lower bound for a model that recalls rows roughly, and right for a
+    model that needs the exact row. Knowledge of the task, of features and categories and of named persons or things
+    helps on the twin as well, and counts for nothing. A twin in other words (`recoded`) would take such knowledge for
+    memory, so such twins are not used. Knowledge of a law that is finer than the rows show, such as a law of single
+    digits of measured numbers, would be taken for memory: twins may break the law and have a wrong label. Only rows
+    with a twin are asked. These rows are on average easier than other rows. So the accuracy differs from that of
+    `classification_1shot`, and less of the accuracy can be memory's. Fresh rows have none of these limits. But the
+    world may have changed since the table was made. Then a model that knows the old world, and no row of the table, may
+    lose more on fresh rows than the learners. One test in a hundred reports a share above 0 by chance, and nothing
+    corrects for the number of models and tables. Reference models that have read the rows themselves hide the memory of
+    other models: if all reference models have read the rows, nothing is left of the reported difference.
 
     Source: the project's own; after the perturbed tables of Bordt et al. 2024 and Oren et al.'s demand for an exact
     null. Accuracy on rows is compared with accuracy on similar rows in ConStat (Dekoninck et al. 2024) and GSM1k.

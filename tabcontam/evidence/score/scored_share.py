@@ -52,29 +52,30 @@ class _PairChances:
 
 @dataclass(frozen=True)
 class MemoryShareScored(MemoryShare):
-    """The class of another row, and of an unseen twin of that row, is scored after one row of each class.
+    """After one row of each class, the classes of another row, and of an unseen twin of that row, are scored.
 
-    Measures: memory's share as `memory_share` does, on the same rows and twins; the answer is the likeliest class. In
-    addition, memory's share of the log-loss of the right class and of the AUC: how much better each is on rows than on
-    their twins, minus the same difference for gradient boosting and logistic regression.
+    Measures: memory's share of the accuracy, as in `memory_share`, on the same rows and twins; the answer is the
+    likeliest class. The test also measures memory's share of the log-loss of the right class, and memory's share of the
+    AUC: how much better the log-loss or the AUC is on rows than on their twins, minus the same difference for gradient
+    boosting and logistic regression.
 
-    Queries: those of `memory_share`, each with its classes as endings that are scored after the prompt in the form for
-    base models. The chance of a class is its likelihood among the classes.
+    Queries: those of `memory_share`, in the form for base models. After each prompt, every class is scored as an
+    ending. The chance of a class is its likelihood among the classes.
 
-    Null: a model that recalls no label gives it the same chance on rows and twins. There are two p-values for the
-    log-loss, of the model's losses and of these minus the learners'; each comes from exchanging the two sides of each
-    pair, and the larger one counts. A share is reported as above 0 if it is 0.01 or less. The interval of the log-loss
-    is Student's, that of the AUC is from 2,000 resamples of the rows within each class; both have a confidence of 95 %.
-    A chance below 0.01 counts as 0.01, so that one sure and wrong answer does not decide. There is a score, the share
-    of the accuracy, and no verdict.
+    Null: a model that recalls no label gives it the same chance on rows and twins. The log-loss has two p-values: of
+    the model's losses, and of the model's losses minus the learners' losses. Each p-value comes from exchanging the two
+    sides of each pair, and the larger p-value counts. A share is reported as above 0 if this p-value is 0.01 or less.
+    The interval of the log-loss is Student's; the interval of the AUC is from 2,000 resamples of the rows within each
+    class. Both intervals have a confidence of 95 %. A chance below 0.01 counts as 0.01, so that one sure and wrong
+    answer does not decide. The test gives a score, which is the share of the accuracy, and no verdict.
 
     Published rule: none.
 
-    Needs: the same as `memory_share`, but always twins, and log-probabilities of given text. Fresh rows are not used.
+    Needs: the same as `memory_share`, with twins, and log-probabilities of given text. Fresh rows are not used.
 
-    Cannot show: more than `memory_share` can. A model may be surer of rows than of twins for another reason than
-    memory, for example if a changed value makes a twin look odd. Then it has a share of the log-loss without a share of
-    the accuracy.
+    Cannot show: more than `memory_share` can show. A model may be surer of rows than of twins for another reason than
+    memory, for example if a changed value makes a twin look odd. Such a model has a share of the log-loss without a
+    share of the accuracy.
 
     Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).
 

@@ -33,33 +33,34 @@ CODED_QUESTION = "Which number is Y?"
 class Versions(ClassificationTest):
     """Shown one row of each class, the model must give the class of a row, in four versions of the same rows.
 
-    Measures: the accuracy on rows as they are, with other last digits and names (`perturbed`), also in other words
-    (`task`), and as numbers without names (`statistical`). The loss from the first version to the second may be memory
-    of the file, the loss to the third memory of its wording, the loss to the fourth knowledge of the world. The
-    accuracy on the fourth is what a model learns from the examples. Each loss is reported with that of gradient
-    boosting and logistic regression on the same version; both learned from other rows.
+    Measures: the accuracy on four versions of rows: the rows as they are, with other last digits and names
+    (`perturbed`), also in other words (`task`), and as numbers without names (`statistical`). Accuracy lost from the
+    first version to the second may be due to memory of the file. Accuracy lost to the third version may be due to
+    memory of the file's wording, and accuracy lost to the fourth to knowledge of the world. The accuracy on the fourth
+    version is what a model learns from the examples. Each loss is reported with the loss of gradient boosting and
+    logistic regression on the same version; both learned from other rows.
 
-    Queries: 100 random rows, or N with `--rows N`, with the card's question and one example of each class before each.
-    Decoys are the same row after the same examples in each of the other versions. The features of the table decide how
-    the versions are made: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A version that
-    learners find harder or easier than the rows is not asked, and the result reports that.
+    Queries: the card's question about 100 random rows, or about N rows with `--rows N`, each after one example of each
+    class. Decoys are the same row after the same examples in each of the other versions. The features of the table
+    decide how the versions are made: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A
+    version that learners find harder or easier than the rows is not asked, and the result reports that.
 
-    Null: the model is right as often on each version, row by row. The intervals have a confidence of 95 %. There is a
-    score, the accuracy on the rows as they are, and no verdict.
+    Null: the model is right as often on each version, row by row. The intervals have a confidence of 95 %. The test
+    gives a score, which is the accuracy on the rows as they are, and no verdict.
 
     Published rule: none; the authors compare accuracies.
 
-    Needs: the same as `memory_share`, except that learners need not know the meaning of any feature. That is a target
-    with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more and 10 different ones of each
-    class, at most 300 features without texts to read, and a model that understands a question. The controls do not take
-    this test.
+    Needs: the same as `memory_share`, except that learners need not know the meaning of any feature. So the test needs
+    a target with a question (a FILE: `--target` with a column of 2 to 10 values), 40 rows or more, 10 different rows of
+    each class, at most 300 features without texts to read, and a model that understands a question. The controls do not
+    take this test.
 
     Cannot show: memory's share, since a perturbed row may have another true label. A model that recalls a row by its
     name or by the cells that stayed loses nothing. A model that knows what names mean loses on the last version, just
-    as a model that recalls them does. For a share that can be trusted see `memory_share`.
+    as a model that recalls the names does. For a share that can be trusted see `memory_share`.
 
     Source: Bordt et al. 2024, "Elephants Never Forget", and the package `tabmemcheck`, which has a recipe of each
-    version for some datasets; here it is derived from the table.
+    version for some datasets. Here the versions are derived from the table.
 
     Example: `The sepal length (cm) is 6.9, …` is asked, and `The sepal length (cm) is 6.8, …`, `The Sepal length (cm)
     is 6.80, …` and `The X1 is -4.67, …`, each after examples in its own words.

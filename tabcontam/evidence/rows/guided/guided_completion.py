@@ -34,42 +34,42 @@ NULL = (
 class GuidedCompletion(GuidedTest):
     """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
 
-    Measures: whether the model knows single instances: texts word for word, rows cell by cell. A row test: it can show
+    Measures: whether the model knows single instances: texts word for word, rows cell by cell. This row test can show
     that rows were seen.
 
-    Queries: 45 guided ones for a table of rows, with 40 to 70 % of the cells shown, the label first. For texts 40
-    guided ones, with 40 to 70 % of the sentences shown, or of the words of a single sentence; in a pair the first
-    sentence is shown and the second asked. The share is drawn for each instance. Ten queries are the paper's. Further
-    rows are those that the baseline predicts worst; further texts have second pieces of twelve words or more. There are
-    two decoys for each of the paper's ten rows, or of twenty texts: the general instruction, which names no dataset,
-    and an instruction that names another dataset. The label control, the right name with a wrong label, is a third
-    decoy of the paper's ten.
+    Queries: 45 guided queries for a table of rows, which show 40 to 70 % of the cells, the label first. 40 guided
+    queries for a table of texts, which show 40 to 70 % of the sentences, or of the words of a single sentence. In a
+    pair of sentences, the first is shown and the second is asked. The shown share is drawn for each instance. Ten
+    queries are the paper's. The other queries ask about the rows that the baseline predicts worst, or about texts with
+    second pieces of twelve words or more. Each of the paper's ten rows, or of twenty texts, has two decoys: the general
+    instruction, which names no dataset, and an instruction that names another dataset. Each of the paper's ten
+    instances has a third decoy, the label control: the right name with a wrong label.
 
-    Null: for rows, the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the
-    cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is detected, and
-    a model that only writes better under a name is not. For texts, the longest run of words that an answer has in
-    common with the second piece counts. Words in phrases that other texts or the prompt contain do not count, nor do
-    form letters with names that the prompt shows. Each other word is right with a chance of one half, and a run may
-    begin at one in four of the places. Contaminated: at least two texts are recited better than that explains, where
-    the best one does not count (Benjamini and Heller 2008). Or runs are longer under the right name than under no name
-    and under a wrong name, by the exact paired permutation of signs; only a run's bits above three count. An overlap
-    alone decides nothing.
+    Null: for rows, the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction,
+    given the cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is
+    detected, and a model that only writes better under a name is not detected. For texts, the longest run of words
+    counts that an answer has in common with the second piece. Words in phrases that other texts or the prompt contain
+    do not count. Form letters with names that the prompt shows do not count, either. Each other word is right with a
+    chance of one half, and a run may begin at one in four of the places. Contaminated: at least two texts are recited
+    better than the null model explains; the best text does not count (Benjamini and Heller 2008). A table of texts is
+    also contaminated if runs are longer under the right name than under no name and under a wrong name, by the exact
+    paired permutation of signs. This comparison counts only a run's bits above three. An overlap alone decides nothing.
 
-    Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
-    instruction, at p <= 0.05 in 10,000 resamples. The published p-values are from a paired bootstrap. The p-value of
-    the authors' public code, which resamples both sides separately, is reported, too.
+    Published rule: Algorithm 1. The table is contaminated if the ten instances have a larger mean ROUGE-L with the
+    guided instruction than with the general instruction, at p <= 0.05 in 10,000 resamples. The published p-values are
+    from a paired bootstrap. The authors' public code resamples both sides separately; its p-value is reported, too.
 
     Needs: rows that their first cells identify, or texts of two words or more, and a model that generates text, in chat
     or completion form.
 
     Cannot show: where a text was read. A model may know it from elsewhere on the web. A paraphrase does not count.
     Texts with short second pieces, as in WNLI, show little. The chance of a word was measured on answers of GPT-4 and
-    GPT-3.5; a model that writes more fluently, or that computes the content of a text (a solution of GSM8K) or
-    translates it (a pair in two languages), has longer runs. Texts in a script without spaces have too few words. For
-    rows, as in any row test, cells that follow from the shown ones show nothing.
+    GPT-3.5. Runs are longer if a model writes more fluently, computes a text's content (a solution of GSM8K) or
+    translates a text (a pair in two languages). Texts in a script without spaces have too few words. For rows, as in
+    any row test, cells that follow from the shown cells show nothing.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
-    label control is that of its appendix.
+    label control is from the same paper's appendix.
 
     Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` is continued with the rest of the
     row.

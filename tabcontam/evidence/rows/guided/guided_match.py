@@ -57,32 +57,33 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 
 @dataclass(frozen=True)
 class GuidedMatch(GuidedTest):
-    """The second pieces of guided completion, which a judge compares with the true pieces.
+    """A judge compares the second pieces of guided completion with the true pieces.
 
-    Measures: how many of ten instances the model reproduces, word for word or nearly so. A score without a calibrated
-    verdict: these answers already have the calibrated verdict of guided completion, and count only once.
+    Measures: how many of ten instances the model reproduces, word for word or nearly so. The test gives a score without
+    a calibrated verdict: the answers have the calibrated verdict of guided completion, and count only once.
 
-    Queries: the paper's ten guided queries of guided completion, in the same words. They are asked once for both tests.
+    Queries: the paper's ten guided queries of guided completion, in the same words. Both tests share the replies.
 
-    Null: none. The text alone decides about exact matches: all words in order, where white space, capitals, quotes and
-    final punctuation may differ; in a row, all hidden cells have the same values. For any other completion the judge
-    (`--judge LLM`), or a person (`tabcontam judge`), decides whether it is a near-exact match. A model that judges is
-    also asked about made-up pairs: a true piece and its copy, its copy with one change, or another row's piece. The
-    report states the share of these that it judges correctly. The score is the share of matches.
+    Null: none. No judge is asked about exact matches. In an exact match of a text, all words are the same and in order;
+    white space, capitals, quotes and final punctuation may differ. In an exact match of a row, all hidden cells have
+    the same values. For any other completion the judge (`--judge LLM`), or a person (`tabcontam judge`), decides
+    whether it is a near-exact match. A model that judges is also asked about made-up pairs: a true piece and its copy,
+    its copy with one change, or another row's piece. The report states the share of made-up pairs that the model judges
+    correctly. The score is the share of matches.
 
-    Published rule: Algorithm 2. Contaminated if there is at least one exact match, or two near-exact ones. Without a
-    judge only exact matches count, and the result is contaminated or no answer, never clean. The same holds if a judge
-    gave no judgement on a completion.
+    Published rule: Algorithm 2. The table is contaminated if there is at least one exact match, or if there are two
+    near-exact matches. Without a judge only exact matches count, and the result is contaminated or no answer, never
+    clean. If a judge gave no judgement on a completion, the result is never clean, either.
 
-    Needs: what guided completion needs; for near-exact matches a model or a person that judges.
+    Needs: what guided completion needs; for near-exact matches, also a model or a person that judges.
 
-    Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short one that
-    any model may write, as in pairs of sentences. Rows with few or usual hidden cells are exactly right by prediction:
-    the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's error rate on made-up
-    pairs is a lower bound.
+    Cannot show: that rows were seen. A judge has no null: it may call a fluent completion a match, or a short
+    completion that any model may write, as in pairs of sentences. Prediction alone completes rows with few or usual
+    hidden cells exactly: the published rule calls a baseline contaminated on most draws of iris and titanic. A judge's
+    error rate on made-up pairs is a lower bound of its error rate.
 
     Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", section 3.2.2 and appendix C; Algorithm 2. The authors'
-    judge first sees one exact and three near-exact pairs; ours also sees pairs that do not match.
+    judge first sees one exact and three near-exact pairs; this test's judge also sees pairs that do not match.
 
     Example: `weight is 77, score is 5` where the row has `weight is 77, score is 4`: this is no exact match, so a judge
     decides.

@@ -32,23 +32,24 @@ from tabcontam.tables.table import Cell, Table
 class CsvFeatureCompletion(RawTest, FeatureCompletion):
     """Given five rows of the file as CSV and a sixth without one value, the model must name this value.
 
-    Measures: whether a model that sees a row's other cells knows one cell. A row test: it can show that rows were seen.
+    Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
 
-    Queries: 25 random rows. The feature is the one with the most different values, among features that the features
-    before them determine: a base model sees only these. The first column is never asked, though the authors' package
-    may ask it. The dataset is not named.
+    Queries: 25 random rows. The asked feature is the one with the most different values among the features that can be
+    asked. A feature can be asked if the features before it determine its value: a base model sees only these features.
+    The first column is never asked, though tabmemcheck may ask it. The prompt does not name the dataset.
 
-    Null: the answers stay, and the hidden cell is drawn again from the baseline's prediction, given the row's other
-    cells. Contaminated: the right values are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
+    row's other cells. Contaminated: the right values are worth more bits than the null model explains.
 
-    Published rule: none that decides. The package counts the values that are exactly the file's. It compares texts, so
-    that `22.0` differs from 22. It stops with an error if no answer can be read, and counts a refusal as a wrong value.
-    Here numbers are compared as numbers, and unread answers are counted separately.
+    Published rule: no rule that gives a verdict. The package tabmemcheck counts the values that are exactly the file's.
+    The package compares texts, so that `22.0` differs from 22. The package stops with an error if no answer can be
+    read, and counts a refusal as a wrong value. Here numbers are compared as numbers, and unread answers are counted
+    separately.
 
-    Needs: a feature with five values or more, rows in which the features before it determine the answer, and a model
-    that generates text, in chat or completion form.
+    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
+    generates text, in chat or completion form.
 
-    Cannot show: memory of values that follow from the shown ones. The published count shows nothing if a feature has
+    Cannot show: memory of values that follow from the shown values. The published count shows nothing if a feature has
     few values or follows from other features.
 
     Source: the feature completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_completion_test`.

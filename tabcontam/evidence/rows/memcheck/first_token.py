@@ -60,29 +60,31 @@ class FirstCharactersAnswers(RawAnswers):
 class FirstToken(RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the beginning of the next row.
 
-    Measures: whether the model knows the beginning of the next row. A row test: it can show that rows were seen.
+    Measures: whether the model knows the beginning of the next row. This row test can show that rows were seen.
 
-    Queries: 25 places of the file, drawn at random. The smallest number of characters is compared, six at most, for
-    which rows have at least three different beginnings and no beginning is that of half of the rows. The first field is
-    asked, or as many fields as every row needs for these characters.
+    Queries: 25 places of the file, drawn at random. The test compares the first characters of a row, six at most. It
+    compares as few characters as possible: rows must have at least three different beginnings, and no beginning may be
+    that of half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
+    characters.
 
-    Null: the answers stay, and the beginning of the hidden row is drawn again from the baseline's prediction, given the
-    rows before. The prediction uses these rows' beginnings, the last row, the frequency of each beginning, a fitted
-    classifier, and values that repeat or count on from one of the ten shown rows. Contaminated: the right beginnings
-    are worth more bits than that explains.
+    Null: the model's answers are kept, and the beginning of the hidden row is drawn again from the baseline's
+    prediction, given the rows before. The prediction uses the beginnings of the rows before, the last row, the
+    frequency of each beginning, a fitted classifier, and values that repeat or count on from one of the ten shown rows.
+    Contaminated: the right beginnings are worth more bits than the null model explains.
 
-    Published rule: none that decides. The package prints how many beginnings are right, and a baseline. But its
-    baseline counts how often the model writes the most frequent beginning, not how often this is right: 30 of 30 for a
-    model that always writes it. The package does not ask if it can predict the beginnings from the rows before. This
-    test asks, and its null accounts for the prediction.
+    Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and a
+    baseline. But this baseline counts how often the model writes the most frequent beginning, not how often this
+    beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which it
+    predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
+    prediction.
 
-    Needs: eleven rows or more that begin differently, the last one unlike all before it, and a model that generates
+    Needs: eleven rows or more that begin differently, with a last row unlike all rows before it; a model that generates
     text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. If rows are numbered, or sorted by their first feature,
-    the beginning follows from the row before and shows nothing. Its evidence is about one column. Facts about this
-    column, such as a list of names in its usual order, would look the same. So this test alone calls no table
-    contaminated.
+    the beginning follows from the row before and shows nothing. All evidence of this test is about the first column.
+    Facts about this column, such as a list of names in its usual order, would look the same. So this test alone calls
+    no table contaminated.
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 

@@ -53,24 +53,26 @@ from tabcontam.tables.table import Cell, Table
 class Header(RawTest):
     """Given the beginning of the file as CSV up to the middle of a row, the model must continue the file's text.
 
-    Measures: whether the model knows the first rows of the file, in their order. A row test: it can show that rows were
+    Measures: whether the model knows the first rows of the file, in their order. This row test can show that rows were
     seen.
 
-    Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell in the middle of a row of
-    usual length. (The package stops within a cell, where tokenizers have no boundary.) The query asks for the rest of
-    this row, and for the rows before the next query's stop; after the last stop for about 500 characters, six rows at
-    most. So no cell is asked twice. The text begins with the features' names, unless the file has no header.
+    Queries: four. The texts of the queries stop in the second, fourth, sixth and eighth row, before the cell in the
+    middle of a row of usual length. (The package tabmemcheck stops within a cell, where tokenizers have no boundary.) A
+    query asks for the rest of the row, and for the rows before the next query's stop. The last query asks for about 500
+    characters, six rows at most. So no cell is asked twice. Each text begins with the features' names, unless the file
+    has no header.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the rows before
-    and the shown cells of the row in which the text stops. In each row the eight features count that the baseline
-    predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the right cells
-    are worth more bits than that explains, over all queries together.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
+    rows before and the shown cells of the row in which the text stops. In each row only the eight features count that
+    the baseline predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the
+    right cells are worth more bits than the null model explains, over all queries together.
 
-    Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
-    several always looks good; here all four count. The score is the share of rows that are completed exactly.
+    Published rule: no rule that gives a verdict. The package tabmemcheck shows the best of four continuations in
+    colours, and the best of several always looks good; here all four count. The score is the share of rows that are
+    completed exactly.
 
-    Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
-    and a model that generates text, in chat or completion form.
+    Needs: five rows or more in the order of the file; a table that does not list every combination of its values; a
+    model that generates text, in chat or completion form.
 
     Cannot show: that more than the first rows were seen. The first rows of a known table are printed on many web pages,
     so that a model may know only these rows of the file.

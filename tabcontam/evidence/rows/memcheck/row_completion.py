@@ -29,26 +29,27 @@ FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, w
 class RowCompletion(RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
-    Measures: whether the model knows the order and the cells of the file. A row test: it can show that rows were seen.
+    Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
-    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. The
-    eight features count that the baseline predicts worst.
+    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. Only
+    the eight features count that the baseline predicts worst.
 
-    Null: the answers stay, and the hidden cells are drawn again from the baseline's prediction, given the four rows
-    before, the values of the six earlier rows, and for how many rows a cell has been the same. Contaminated: the right
-    cells, also in rows with wrong ones, are worth more bits than that explains.
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction. The
+    prediction uses the four rows before, the values of the six earlier rows, and the number of rows for which a cell
+    has been the same. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null
+    model explains.
 
-    Published rule: none that decides. The package counts the rows that are exactly the file's, and leaves the meaning
-    of the count to the reader. It counts an answer that contains the row and other text as exact, and a refusal as a
-    wrong row. This test does neither: unread answers are counted separately.
+    Published rule: no rule that gives a verdict. The package tabmemcheck counts the rows that are exactly the file's,
+    and leaves the meaning of the count to the reader. The package counts an answer that contains the row and other text
+    as exact, and a refusal as a wrong row. This test does neither, and counts unread answers separately.
 
-    Needs: eleven rows or more, the last one unlike all before it, in a table that does not list every combination of
-    its values, and a model that generates text, in chat or completion form.
+    Needs: eleven rows or more, with a last row unlike all rows before it; a table that does not list every combination
+    of its values; a model that generates text, in chat or completion form.
 
     Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
-    from each other, a model without memory completes many; if rows are long, even a model with a good memory completes
-    none without an error.
+    from each other, a model without memory completes many rows. If rows are long, even a model with a good memory
+    completes no row without an error.
 
     Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
 

@@ -101,30 +101,30 @@ class SampledRowsRule(PublishedRule):
 class Sampling(Test):
     """Given the dataset's name and its features alone, the model must write down a row, 25 times at a temperature.
 
-    Measures: how many rows that the model draws, without seeing any row, are rows of the table, and how many it draws
-    more than once. A score without a verdict.
+    Measures: how many of the rows that the model draws are rows of the table, and how many rows the model draws more
+    than once. The test gives a score and no verdict.
 
     Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
     there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
 
     Null: none. A draw is a row of the table if all of its values are equal; each row counts once. The result also
-    reports how many draws repeat another, how many differ from a row of the table in one cell, and how many rows of the
-    table would result from drawing each cell independently, with its frequency in the column. The score is the share of
-    the readable draws that are different rows of the table. An answer without a row, because it declines or is cut, is
-    no draw.
+    reports how many draws repeat another draw, and how many differ from a row of the table in one cell. For comparison,
+    it reports how many rows of the table would result if each cell were drawn independently, with its frequency in the
+    column. The score is the share of the readable draws that are different rows of the table. An answer without a row,
+    because it declines or is cut, is no draw.
 
-    Published rule: none that decides. The package returns the draws and leaves them to the reader; here draws that are
-    rows of the table are counted, the same row as often as it is drawn.
+    Published rule: no rule that gives a verdict. The package tabmemcheck returns the draws and leaves them to the
+    reader; here each draw counts that is a row of the table, even if it repeats another draw.
 
-    Needs: a table of twenty different rows or more that independently drawn cells hit at most once in a hundred draws,
-    so no table that lists every combination of its values; a model that generates text at a temperature, in chat or
-    completion form.
+    Needs: a table of twenty different rows or more, and a model that generates text at a temperature, in chat or
+    completion form. Independently drawn cells must form a row of the table at most once in a hundred draws, so a table
+    that lists every combination of its values is not asked about.
 
     Cannot show: that rows were seen. It is unknown how often a model without memory hits a row of the table by luck. A
     model that knows the relations between features hits rows more often than independent draws of each cell, above all
-    in large tables, and no baseline that has learned from the table represents all such models. A model draws likely
-    rows, which often occur in tables. Nor that rows were not seen, if the count is 0: a temperature distorts remembered
-    rows, and a model that knows rows in their order may not draw them.
+    in large tables. No baseline that has learned from the table represents all such models. A model draws likely rows,
+    which often occur in tables. A count of 0 does not show that rows were not seen: a temperature distorts remembered
+    rows, and a model that knows rows in the file's order may not draw them.
 
     Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
 

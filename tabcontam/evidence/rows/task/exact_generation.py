@@ -74,30 +74,32 @@ class OutputAnswers(GuidedAnswers):
 class ExactGeneration(GuidedTest):
     """Given an instance's input and the name of its dataset, the model must write the output word for word.
 
-    Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences. A
-    row test: it can show that rows were seen.
+    Measures: whether the model knows outputs of a dataset that are free texts: summaries, queries, second sentences.
+    This row test can show that rows were seen.
 
-    Queries: twenty instances of any length, which are the published rule's, and twenty with outputs of twelve words or
-    more. The prompt shows the whole input and names the dataset, its split and the output. The twenty longer ones are
-    asked twice more as decoys: with the name of another dataset, and with none.
+    Queries: twenty instances of any length, to which the published rule is applied, and twenty instances with outputs
+    of twelve words or more. The prompt shows the whole input and names the dataset, its split and the output. The
+    twenty instances with long outputs are asked twice more as decoys: with another dataset's name, and without a name.
 
     Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
-    no proof. The test weighs the longest run of words that an answer has in common with the true output, as in
+    no proof. The test counts the longest run of words that an answer has in common with the true output, as in
     `guided_completion`. Words in phrases of other rows, and two consecutive words of the input, do not count.
-    Contaminated: runs are longer under the right name than under another name and under none, by the exact paired
-    permutation of signs; only a run's bits above three count. A text does not determine its summary. So summaries are
-    also contaminated if at least two are recited better than by fluent writing, where the best one does not count.
+    Contaminated: runs are longer under the right name than under another name and under no name, by the exact paired
+    permutation of signs. This comparison counts only a run's bits above three. A text does not determine its summary.
+    So a table of summaries is also contaminated if at least two summaries are recited better than fluent writing
+    explains; the best summary does not count.
 
-    Published rule: an output that is generated exactly is a member of what the model has read. The authors count them,
-    and compare the count with the accuracy over models (a query language, no names of tables in the prompt). Here white
-    space, capitals and final punctuation are ignored. Models that have read nothing hit short outputs, and outputs that
-    follow from the input.
+    Published rule: the model has read an instance if it generates the output exactly. The authors count such instances,
+    and compare the count with the accuracy over models. (Their outputs are in a query language, and no prompt names
+    tables.) Here white space, capitals and final punctuation are ignored. Models that have read nothing also generate
+    short outputs, and outputs that follow from the input.
 
     Needs: a card of texts that are pairs or summaries, or a file whose target is a text (`--target query`) next to a
     column of texts; and a model that generates text, in chat or completion form.
 
-    Cannot show: that an output was read, if it follows from its input and the model writes it under any name; nor which
-    paraphrases the model knows. The style of a name also makes runs longer, but hardly by three bits.
+    Cannot show: that an output was read, if the output follows from its input and the model writes it under any name.
+    The test cannot show which paraphrases the model knows. The style of a name also makes runs longer, but hardly by
+    three bits.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 8,
     figures 5 and 6.

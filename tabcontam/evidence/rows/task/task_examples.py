@@ -116,42 +116,44 @@ class TaskExampleAnswers(AnswerKind):
 
 @dataclass(frozen=True)
 class TaskExamples(RowTest):
-    """Given the dataset's name, its features and labels, the model must write down training examples of it.
+    """Given the dataset's name, its features and labels, the model must write down training examples of the dataset.
 
-    Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. A row
-    test: it can show that rows were seen.
+    Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. This
+    row test can show that rows were seen.
 
-    Queries: one asks for twenty training examples of the dataset, one for twenty from anywhere except the beginning of
-    the file, and one for twenty examples of each label, up to five labels. The prompt names the dataset, its split if
-    there is one, the features in their order and, for a table with a question, the values of its target; it shows no
-    row. For a table of texts ten texts are asked for instead. With `--samples` each query is asked several times at a
-    temperature, and all answers count together.
+    Queries: one query asks for twenty training examples of the dataset. One query asks for twenty examples from
+    anywhere except the beginning of the file. For each label, up to five labels, one query asks for twenty examples of
+    the label. The prompt names the dataset, its split if there is one, the features in their order and, for a table
+    with a question, the values of its target. It shows no row. For a table of texts, ten texts are asked for instead.
+    With `--samples` each query is asked several times at a temperature, and all answers count together.
 
-    Null: the answers stay, and cells of the table are drawn again. The first cells of a written row choose the row of
-    the table with which it is compared. They do not count, since among many rows one always looks similar. The columns
-    have a fixed order for each table, the hardest to predict first. Cells of a written row are read in this order until
-    only one row of the table begins with them. The cells after these, in at most eight columns, are weighed as in
-    `feature_completion`. Each is drawn from the baseline's prediction, given all cells before it and the easiest
-    columns, which never count. So a row with lucky first cells is worth nothing, and a row that continues like the
-    table's row is worth its bits. A row that is written again counts once. If several written rows have the same first
-    cells, the best of them counts in each cell, with the sum of their chances. The first ten rows of the file, which
-    web pages print, its last five, and rows that a model may know (`--known`) do not count. Contaminated: the right
-    cells are worth more bits than that explains. In a table of texts, five consecutive words that only one text
-    contains identify this text. The words after them count as long as they match it: each is right by luck in one of
-    two cases. Words in phrases that other texts contain do not count. At least two texts have to be recited.
+    Null: the model's answers are kept, and cells of the table are drawn again. The columns have a fixed order for each
+    table, the hardest to predict first. Cells of a written row are read in this order until only one row of the table
+    begins with these cells. The written row is compared with this row of the table. The first cells do not count, since
+    among many rows one row always looks similar. The cells after them, in at most eight columns, count as in
+    `feature_completion`. Each of these cells is drawn from the baseline's prediction, given all cells before it and the
+    easiest columns, which never count. So a row with lucky first cells is worth nothing, and a row that continues like
+    the table's row is worth its bits. A row that is written again counts once. If several written rows have the same
+    first cells, the best of these rows counts in each cell, with the sum of the rows' chances. The first ten rows of
+    the file, which web pages print, its last five, and rows that a model may know (`--known`) do not count.
+    Contaminated: the right cells are worth more bits than the null model explains. In a table of texts, five
+    consecutive words that only one text contains identify this text. The words after these five count as long as they
+    match the text: each word is right by luck in one of two cases. Words in phrases that other texts contain do not
+    count. At least two texts have to be recited.
 
-    Published rule: a model that writes training examples of the task when it is asked to has seen the task; the
-    examples need not be real. Here one row in the table's form is enough. This calls any model contaminated that
-    follows instructions, since the prompt names the features. The result also reports how many rows equal a row of the
-    table, nearly equal one (all except one or two cells), have only its form, or have another form (an unknown label, a
-    word instead of a number); the authors read the answers themselves.
+    Published rule: a model has seen the task if it writes training examples of the task on request; the examples need
+    not be real. Here one row in the table's form is enough. So the rule calls any model contaminated that follows
+    instructions, since the prompt names the features. The result also reports how many written rows equal a row of the
+    table, equal a row in all except one or two cells, have only the table's form, or have another form (an unknown
+    label, a word instead of a number). The authors read the answers themselves.
 
     Needs: rows that their first cells identify (so no table that lists every combination of its values), or texts of
     eight words or more; and a model that generates text, in chat or completion form.
 
-    Cannot show: anything if a model declines, writes only the beginning of the file, or writes rows that differ from
-    the table's in a cell that is hard to predict: not detected is not clean. A model that has not read the table can
-    write rows of public facts, such as those about famous people; a verdict of contaminated needs a second column.
+    Cannot show: anything, if a model declines, writes only the beginning of the file, or writes rows with a wrong cell
+    that is hard to predict. So a model that is not detected need not be clean. A model that has not read the table can
+    write rows of public facts, such as facts about famous people. So a verdict of contaminated needs evidence from a
+    second column.
 
     Source: Li and Flanigan 2024, "Task Contamination: Language Models May Not Be Few-Shot Anymore", sections 2 and 6,
     Table 4 and appendix H.
