@@ -235,7 +235,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     said = capsys.readouterr()
     shown = " ".join(said.out.split())
     assert "simulated:oracle: iris: its row tests ended after " in said.err
-    assert "E is the value of one unit that was bet on the model's answers" in shown
+    assert "E is what one unit has become that was bet on the model's answers" in shown
     found = tabcontam.load_results("run").run_results
     oracle, guesser, *controls = found.tables_in_order
     assert f"decided after {oracle.decided_after} of {oracle.sequential_queries} queries: E = " in shown
