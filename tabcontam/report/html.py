@@ -295,6 +295,6 @@ def numbers(result: Result) -> list[str]:
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
         named[statistic.name] = rounded(key, statistic.value) + more
-    of = f"{result.interval_of} " if result.interval_of else ""
+    of = f"{result.interval_of}: " if result.interval_of else ""
     interval = [f"{of}{result.interval[0]:.3g} to {result.interval[1]:.3g} (95% interval)"] if result.interval else []
     return [*(f"{name} {value}" for name, value in named.items()), *interval]

@@ -160,7 +160,7 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
         "1 of 45 cut rows is right, and 0.7 are expected of the baseline; "
         "a model that remembers 12% of the rows would have been detected",
         "hits 1 of 45 (0.7 expected by chance)", "p 0.57; q 0.81", "detectable share 12%",
-        "recalled bits 8.2 (9.1 expected by chance)", "rows remembered 0 to 0.11 (95% interval)",
+        "recalled bits 8.2 (9.1 expected by chance)", "rows remembered: 0 to 0.11 (95% interval)",
         "Null: the hidden cells drawn anew", "(≠ the paper's rules: contaminated)",
     ):  # fmt: skip
         assert figure in text
