@@ -407,7 +407,7 @@ def check_rows_may_leave(run: Run) -> None:
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; no answer is lost. `tell` gets each FILE's reading. Raises `UsageError`."""
+    """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
