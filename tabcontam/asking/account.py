@@ -92,7 +92,7 @@ class Account:
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
-        """Return a line for each LLM with a server that refuses parts of requests, on the effect on its answers."""
+        """Return, for each LLM with a server that refuses parts of requests, a line on what this means for its answers."""
         lines_of: dict[str, dict[str, None]] = {}
         for planned in self.plan:
             replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
@@ -132,7 +132,7 @@ class Account:
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
-        """Return how many copies of the query's rows the model of `planned` has read; None if their numbers differ.
+        """Return how many copies of the query's rows the model of `planned` has read; None if this differs by row.
 
         A decoy asks about no row of the table, so its number is None.
         """

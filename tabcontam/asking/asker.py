@@ -1,5 +1,5 @@
-"""The way from a query to a source's answer: retries, a slot of the limiter (leave to send one request), and the
-request itself. A query that waits for another try frees its slot for other queries.
+"""The way from a query to a source's answer: retries, a slot of the limiter (the permission to send one request), and
+the request itself. A query that waits for another try frees its slot for other queries.
 """
 
 import asyncio
@@ -113,7 +113,8 @@ class Asker:
             self.limiter.dismiss(admitted)
 
     async def _tried(self, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return the first answer, after retries. A rate limit's refusal is no try while other queries get answers.
+        """Return the first answer, after retries. A refusal by a rate limit is not counted as a try while other queries
+        get answers.
 
         The library Tenacity does not fit: its functions for stopping and waiting would have to share this loop's state.
         """
@@ -199,7 +200,9 @@ class Asker:
         return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
-        """Return an answer's cost by the server's token counts; without them, the dollars reserved for it."""
+        """Return an answer's cost by the server's token counts. Without them, return the dollars reserved for its
+        requests; the last request of a failed answer is then not counted.
+        """
         if self.price and answer.usage:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
         return charge.before if answer.state is ReplyState.FAILED else charge.reserved

@@ -54,8 +54,8 @@ class RunningBatch:
 class BatchAsker:
     """An asker that sends one LLM's queries in batches.
 
-    `ask_now` asks one query at once. `take` stores an answer, in the journal too. `left` are the batches that are still
-    at the provider. `waiting`, in its methods, has each query to ask, with True if it was sent once before.
+    `ask_now` asks one query at once. `take` stores an answer and writes it to the journal. `left` are the batches that
+    are still at the provider. `waiting`, in its methods, has each query to ask, with True if it was sent once before.
     """
 
     model: Model

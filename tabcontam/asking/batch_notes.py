@@ -2,7 +2,7 @@
 
 A batch has three lines: before it is sent; when the provider has given it an id; when its answers are in the folder.
 Each line is on the disk before the run goes on. It is unknown whether a batch without an id was sent: we ask the
-provider for its mark, a name that we gave it.
+provider for a batch with its mark, a name that we gave it.
 """
 
 import json

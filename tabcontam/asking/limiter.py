@@ -75,9 +75,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait for the requests before this one. Only the first one has a time to be sent; the next gets one when it is
-        first.
-        """
+        """Wait for the requests before this one. Only the first one has a time to be sent; the next gets one then."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:
@@ -140,7 +138,7 @@ class Limiter:
 
 
 class Limiters:
-    """The limiters of a session: one for each model at each address, even if the user named the model in several ways."""
+    """The limiters of a session: one for each model at each address, even if the model has several names."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[str, str], ...], Limiter] = {}

@@ -123,10 +123,10 @@ class PlannedResult(QuerySheet):
     """A query sheet for one LLM: one result of the plan.
 
     `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
-    asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: its
-    queries alternate with those of the table's other tests that bet, until the table is decided. `deferred`: it is
-    asked after the sequential tests, and only if they left the table undecided. `otherwise`: the planned result that
-    replaces this one if the LLM turns out to give no log-probabilities.
+    asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: it
+    is asked in turns with the table's other tests that bet, until the table is decided. `deferred`: it is asked after
+    the sequential tests, and only if they left the table undecided. `otherwise`: the planned result that replaces this
+    one if the LLM turns out to give no log-probabilities.
     """
 
     subject: RunSource
@@ -379,7 +379,7 @@ def sheet_of(
 
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
-    """Return the first `most` queries. Unless `decides` is true, a query with no decoy among them is dropped."""
+    """Return the first `most` queries. Without `decides`, drop a query, too, if all its decoys are cut off."""
     asked = without_cut_off(queries[:most], queries[most:] if most else ())
     kept = {query.decoy_of for query in asked}
     cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
@@ -394,7 +394,9 @@ def has_papers(test: Test) -> bool:
 def _uninformative(
     sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: Options
 ) -> str | None:
-    """Return why a sheet, even pooled with others, is not worth asking; None under published rules, or if it is."""
+    """Return why a sheet, even pooled with others, is not worth asking. None means that it is worth asking, or that the
+    published rules decide.
+    """
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
     alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, level_of_test)

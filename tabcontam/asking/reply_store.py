@@ -197,7 +197,7 @@ class Store:
         return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
-        """Return the result of `work`, done on a new file if this one is damaged; return `nothing` if the store is off."""
+        """Return the result of `work`, done on a new file if this one is damaged; `nothing` if the store is off."""
         for _ in range(2):
             if self._connection is not None and identity_of(self.path) != self._file:
                 self._begin()  # another run has renamed the file, or it was deleted

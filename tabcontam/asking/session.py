@@ -138,7 +138,7 @@ class Session(Account):
                 keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
-        """Ask for words from now on if this LLM turned out to give no log-probabilities. Return the new results."""
+        """Ask for words if this LLM turned out to give no log-probabilities. Return the new planned results."""
         lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:

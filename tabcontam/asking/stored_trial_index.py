@@ -176,7 +176,7 @@ class StoredTrialIndex:
     def stand(
         self, names: Sequence[ResultKey]
     ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Return the offsets and lengths, in bytes, of these results' trials, and how many trials precede each result."""
+        """Return the offsets and lengths of these results' trials in bytes, and how many trials precede each result."""
         import numpy as np
 
         ranges = [self._places_of(name) for name in names]
@@ -188,7 +188,7 @@ class StoredTrialIndex:
 
     # copied: bytes that are copied at once
     def copy_to(self, file: BinaryIO, start: int, end: int, *, copied: int = 2**20) -> bool:
-        """Copy the bytes from `start` to `end` to another file. Return whether the last of these bytes is a line break."""
+        """Copy the bytes from `start` to `end` to another file. Return whether the last byte is a line break."""
         text = b""
         for place in range(start, end, copied):
             text = self._bytes_at(place, min(copied, end - place))

@@ -43,7 +43,7 @@ class FetchError(UsageError):
 
 @dataclass(frozen=True)
 class PageContent:
-    """The bytes at an address. `address` is the one after all redirects, `charset` the encoding that the server states."""
+    """The bytes at an address. `address` is the last after redirects, `charset` the encoding that its server states."""
 
     content: bytes
     address: str

@@ -76,8 +76,8 @@ class FamiliarityConclusion(StrEnum):
 
 
 def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
-    """Return the conclusion. Old texts that the LLM copies have been read by it. Old texts that are only likelier may
-    be plainer.
+    """Return the conclusion. Old texts that the LLM copies have been read by it. Old texts that it only finds likelier
+    may be easier to predict.
 
     The conclusion is never `NO_GAP` for an LLM with too few answers in both measures of copying.
     """
@@ -131,7 +131,8 @@ def bits(scores: Answer | None) -> float | None:
 
 
 def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
-    """Return how many words in a row each reply shares with the true continuation, and the share that it copied.
+    """Return how many words in a row each reply shares with the true continuation, and the share of the continuation
+    that it copied.
 
     Each number is reduced by its mean for the same reply and the continuations of ten other passages of the same group,
     old or fresh. This removes the effect of common phrases, such as a licence that many texts have. None marks a piece
@@ -165,7 +166,7 @@ def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | N
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
-    """Return the gap of a measure. Fewer bits mean more familiar; in the other measures, higher values do."""
+    """Return the gap of a measure. Familiar passages have fewer bits, and higher values of the other measures."""
     sign = -1.0 if measure == BITS else 1.0
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))

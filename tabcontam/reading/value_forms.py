@@ -182,7 +182,7 @@ class ValueForm:
         return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
 
     def begins_large(self, text: str) -> bool:
-        """Return whether a text begins with no small letter. Also True if at least half of the values begin small."""
+        """Return whether a text begins with no small letter. Also True if at least half of the values do."""
         small = sum(map(_begins_small, self.values))
         return 2 * small >= len(self.values) or not _begins_small(text)
 

@@ -90,7 +90,7 @@ def _membership(result: Result, group: Sequence[Record]) -> Result:
 
 
 def _rule(test: str) -> PublishedRule:
-    """Return the published rule of a recorded test. Without one, a single hit makes a result contaminated."""
+    """Return the published rule of a recorded test. Without a rule, a single hit makes a result contaminated."""
     claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
     known = by_id().get(test)
     return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)
@@ -126,7 +126,7 @@ def _differing(
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
-    """Return, for a record that differs, its group and the explanation: a rule that the authors used at another date."""
+    """Return a differing record's group and its explanation: another rule, which the authors used at another date."""
     if record.values is not None:
         shown = {name: record.values[name] or "nan" for name in record.asked}
         if not ours and all(value in _line(record) for value in shown.values()):

@@ -46,9 +46,7 @@ class NumberedColumn:
         return float(absent[self.codes].mean())
 
     def frequencies(self, rows: NDArray[np.bool_]) -> CellPrediction:
-        """Return the frequencies of values in `rows`, as chances in a further row. Others, with n `rows`, get 1/(n +
-        1).
-        """
+        """Return the frequencies of values in `rows` as chances in a further row. All other values get 1/(n + 1)."""
         counts = np.bincount(self.codes[rows], minlength=len(self.values))
         total = int(counts.sum()) + 1
         listed = np.flatnonzero(counts)
@@ -115,7 +113,7 @@ class KnownEdition:
         return near
 
     def _repeated(self, name: str) -> CellPrediction:
-        """Return the first rows' cells. The chance of each: the share of cells that repeat one of the four above."""
+        """Return the first rows' cells, each with the share of cells that repeat one of the four cells above them."""
         codes = self._columns[name].codes
         repeats = [
             (codes[FIRST_ROWS_SHOWN:] == codes[FIRST_ROWS_SHOWN - back : len(codes) - back])
@@ -200,7 +198,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 
 
 def _most(options: Sequence[CellPrediction], missing: float) -> CellPrediction:
-    """Return, for each value, its highest chance in the predictions. Others get the first one's `rest`."""
+    """Return each value's highest chance in the predictions. Other values get the first prediction's `rest`."""
     most: dict[str, float] = {}
     for prediction in options:
         for value, chance in prediction.values.items():

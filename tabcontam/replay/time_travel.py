@@ -167,7 +167,7 @@ class RecordedSetting:
         return [one.overlaps[name] for one in self.instances if name in one.overlaps]
 
     def p_values(self, name: str) -> tuple[float, float] | None:
-        """Return p-values of Algorithm 1 by recorded scores: paired, as published, and unpaired; None without scores."""
+        """Return Algorithm 1's p-values by recorded scores: paired, as published, and unpaired; None without scores."""
         scores = self._scores(name)
         if not scores:
             return None
@@ -214,7 +214,7 @@ class RecordedSetting:
 
     @cached_property
     def apart(self) -> str:
-        """A note on recorded ROUGE-L values that differ from those of the texts by more than rounding; "" without any."""
+        """A note on recorded ROUGE-L values that differ from the texts' by more than rounding; "" if none does."""
         off = [
             abs(rouge_l(one.expected, completion or "") - recorded)
             for one in self.instances

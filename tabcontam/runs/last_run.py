@@ -25,7 +25,8 @@ class LastRun:
 
 
 def last_run() -> LastRun:
-    """Return the newest run or merged report under `reports/`, finished or not, except recorded or redacted ones.
+    """Return the newest run or merged report under `reports/`, finished or not. Recorded answers and redacted reports
+    are passed over.
 
     Raises `UsageError` if there is none, or if the newest cannot be read: the user does not mean an older one.
     """

@@ -77,9 +77,9 @@ class RunOrder:
     """The order of a run, as the command line gives it.
 
     `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
-    With `memory_share` the tests that measure it are asked, whichever other tests are chosen. `tests` replace the tests
-    chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this part of the run is
-    asked.
+    With `memory_share`, the tests that measure memory's share are asked, whichever other tests are chosen. `tests`
+    replace the tests chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this
+    part of the run is asked.
     """
 
     llms: tuple[str, ...] = ()

@@ -175,7 +175,7 @@ class WordFiles:
 
     @cached_property
     def _compound(self) -> re.Pattern[str]:
-        """The compound rules, which are patterns of flags, as one pattern of letters. Here they build ordinals."""
+        """The compound rules (patterns of flags) as one pattern of letters. In these files they build ordinals."""
         members: dict[str, list[str]] = {}
         for word, entries in self.words.items():
             if word[0].isdigit():
