@@ -92,7 +92,7 @@ class Account:
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
-        """Return, for each LLM with a server that refuses parts of requests, a line on what this means for its answers."""
+        """Return a line for each LLM with a server that refuses parts of requests: what this means for its answers."""
         lines_of: dict[str, dict[str, None]] = {}
         for planned in self.plan:
             replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())

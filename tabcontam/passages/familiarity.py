@@ -76,8 +76,8 @@ class FamiliarityConclusion(StrEnum):
 
 
 def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
-    """Return the conclusion. Old texts that the LLM copies have been read by it. Old texts that it only finds likelier
-    may be easier to predict.
+    """Return the conclusion. The LLM has read old texts that it copies. Old texts that it only finds likelier may be
+    easier to predict.
 
     The conclusion is never `NO_GAP` for an LLM with too few answers in both measures of copying.
     """
