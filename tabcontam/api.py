@@ -104,7 +104,7 @@ class Results:
     ) -> tuple[Result, ...]:
         """Return the results for these LLMs, datasets, tests and verdicts, by their names in the results.
 
-        An argument without a name selects all. Of a large run, only the selected results are read from disk. Raises
+        An argument that is not given selects all. Of a large run, only the selected results are read from disk. Raises
         `UsageError` for a verdict that does not exist.
         """
         for word in _several(verdict):
@@ -142,7 +142,7 @@ class Results:
         baseline: "str | Path | Results | None" = None,
     ) -> GateDecision:
         """Return the decision whether an experiment may go on, by the rules of `gate.judge`, as `python -m tabcontam
-        gate`.
+        gate` does.
 
         `baseline` is an earlier run or its folder. A table that was contaminated in that run is known, and no longer
         fails. Raises `UsageError` for a name that is not in the results and for a condition that does not exist.
@@ -267,7 +267,7 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` with these options does: `tests` is `-k`, `marks` `-m`.
+    """Ask, judge and record, as `python -m tabcontam run` with these options does: `tests` is `-k`, `marks` is `-m`.
 
     `dataset` is a value of `--dataset`, a path, a `Table` or a data frame of pandas or polars, or several of these. A
     `Table` or frame counts as a FILE, and a frame needs a `name`. Without `llm` and `dataset` the controls are run on
@@ -279,16 +279,16 @@ def run(
     documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an LLM
     that decides whether completions match. `overlap` is the measure by which Algorithm 1 compares texts. `control`
     names further controls: LLMs for which it is known which tables they have read, such as `"hf:DIR"` made by `expose`.
-    `key` names the key files of planted tables. `withheld` names files of rows that were never published. `fresh` names
-    files of rows that no LLM can have read.
+    `key` names the key files of tables with planted digits. `withheld` names files of rows that were never published.
+    `fresh` names files of rows that no LLM can have read.
 
     `queries` is a number or "paper". `rows` is the number of rows of a table in tests of classification and of memory's
     share (default: 100). `samples` is the number of times that an LLM without log-probabilities is asked the same
-    query; with a `temperature` all queries of the row tests are asked as often. `shots` is the number of demonstrations
-    from other tables that row tests show to chat models. `alpha` and `min_power` are in (0, 1), `max_cost` is in US
-    dollars. With `until_decided` a table is asked until its verdict is reached, or until an LLM that remembers the
-    share `min_power` of its rows would have been detected. With `memory_share` memory's share is measured, too,
-    whichever tests are chosen.
+    query; with a `temperature`, each query of the row tests is asked that number of times. `shots` is the number of
+    demonstrations from other tables that row tests show to chat models. `alpha` and `min_power` are in (0, 1),
+    `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, or until an LLM
+    that remembers the share `min_power` of its rows would have been detected. With `memory_share` memory's share is
+    measured, too, whichever tests are chosen.
 
     `shard`, such as "3/8", asks only that part of the run; `join` makes one run of all parts. `engine="ray"` loads each
     hf: and vllm: model in `replicas` processes of a Ray cluster: the cluster at `ray_address`, or one on this machine.
@@ -410,9 +410,9 @@ def fresh(
     `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` mean the same as in `run`. Of a feed at most
     `most` texts are read (default: 50), from another `address` if one is given. `llm` writes questions on the texts,
     with masked answers (LatestEval, Li, Guerin and Lin 2024, section 3). `judge` judges the questions (default: `llm`),
-    and the LLMs of `ask` answer them. `human` is a file of people's judgements. `old` is a set or file of earlier
-    texts: it shows whether the new texts are more familiar to the LLMs of `ask`. The limits are the same as in `run`.
-    The call prints nothing, unless `progress` is true: then it prints to standard error.
+    and the LLMs of `ask` answer them. `human` is a file of people's judgements. `old` is an earlier set, or a file of
+    earlier texts, to compare how familiar old and new texts are to the LLMs of `ask`. The limits are the same as in
+    `run`. The call prints nothing, unless `progress` is true: then it prints to standard error.
 
     The same call continues where it was stopped. Ctrl-C stores the replies and raises `KeyboardInterrupt`. Raises
     `UsageError` for a bad input, if nothing counts as fresh, and if an LLM could not be asked everything.

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """Return the folder of shipped TOML files named `folder`: in a wheel in the package, in a checkout next to it."""
+    """Return the folder of shipped TOML files called `folder`: in the package in a wheel, next to it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 def code_to_run(module: str) -> str:
     """Return the code that imports `module`, a module of this package, and calls its `main`, in a new process.
 
-    The new process is a fresh interpreter with the same import path. Its alternatives fail: a fork may hang if a
-    library computes in threads; a spawn runs the caller's script again if it lacks `if __name__ == "__main__"`.
+    The new process is a fresh interpreter with the same import path. The other start methods fail: `fork` may hang if a
+    library computes in threads; `spawn` runs the caller's script again if it lacks `if __name__ == "__main__"`.
     """
     return f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import main; main()"
 

@@ -23,7 +23,7 @@ SPARED = "not asked: the earlier row tests decided the table"
 
 
 class Account:
-    """A session's results, judged from the answers so far, with its requests and its costs."""
+    """A session's results, judged from the answers so far, and its requests and costs."""
 
     plan: Sequence[PlannedResult]
     options: Options
@@ -39,7 +39,7 @@ class Account:
     _turns: Mapping[ResultKey, TableTurns]
 
     def results(self) -> list[Result]:
-        """Return the result of each query sheet except the references', judged from the answers so far."""
+        """Return the result of each query sheet, judged from the answers so far. Sheets of references are left out."""
         results = [
             replace(
                 self._result(planned),
@@ -68,7 +68,7 @@ class Account:
         return f"every one of {len(replies)} {what} failed: {detail}"
 
     def used(self) -> dict[str, LlmFacts]:
-        """Return, for each LLM, its requests, repeated requests and dollars, and the reason if it ended early."""
+        """Return each LLM's requests, repeated requests and dollars, and the reason if its questions ended early."""
         return {
             llm: LlmFacts(
                 spec=llm,
@@ -92,7 +92,7 @@ class Account:
         return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
 
     def sent_otherwise(self) -> list[str]:
-        """Return, for each LLM with a server that refuses parts of requests, a line on what follows for its answers."""
+        """Return a line for each LLM with a server that refuses parts of requests: what this means for its answers."""
         lines_of: dict[str, dict[str, None]] = {}
         for planned in self.plan:
             replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
@@ -132,7 +132,7 @@ class Account:
         return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
 
     def _exposure_of(self, planned: PlannedResult, query: Query) -> float | None:
-        """Return how many copies of the query's rows the model of `planned` has read; None if not equally many of each.
+        """Return how many copies of the query's rows the model of `planned` has read; None if this differs by row.
 
         A decoy asks about no row of the table, so its number is None.
         """
@@ -154,7 +154,7 @@ class Account:
         return self.askers[llm].ended if llm in self.askers else ""
 
     def _turns_of(self, planned: PlannedResult) -> TableTurns | None:
-        """Return the turns of the table of `planned`; None if `planned` is not asked in turns."""
+        """Return the `TableTurns` of the table of `planned`; None if `planned` is not asked in turns."""
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
     def _spared(self, planned: PlannedResult) -> int:

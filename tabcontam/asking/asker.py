@@ -1,5 +1,5 @@
-"""The way from a query to a source's answer: retries, a slot of the limiter (leave to send one request), and the
-request itself. A query that waits for another try frees its slot for other queries.
+"""The way from a query to a source's answer: retries, a slot of the limiter (the permission to send one request), and
+the request itself. A query that waits for another try frees its slot for other queries.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ class StoppedError(Exception):
 class Asker:
     """An asker of one LLM, which counts its requests and dollars.
 
-    `ended` is the reason why this LLM is asked nothing more; "" while it is asked. `spent` means that the user's limit
-    ended it.
+    `ended` is the reason why this LLM is asked nothing more; "" while it is asked. `spent` is true if the reason is a
+    limit that the user set.
     """
 
     llm: str
@@ -104,7 +104,7 @@ class Asker:
         keep: Callable[[Answer], object],
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer | None:
-        """Return what `ask` returns, or None if it sends nothing. Then dismiss `admitted` from the limiter."""
+        """Return the answer as `ask` does, or None if nothing was sent. Then dismiss `admitted` from the limiter."""
         try:
             return await self.ask(model, query, keep, unwanted)
         except StoppedError:
@@ -113,9 +113,10 @@ class Asker:
             self.limiter.dismiss(admitted)
 
     async def _tried(self, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return the first answer, after retries. A rate limit uses up no try while other queries get answers.
+        """Return the first answer, after retries. A refusal by a rate limit is not counted as a try while other queries
+        get answers.
 
-        Tenacity does not fit: its functions for stopping and waiting would have to share this loop's state.
+        The library Tenacity does not fit: its functions for stopping and waiting would have to share this loop's state.
         """
         jitter = 0.1  # share of the wait that a server asks for, added at random
         used, before, answers = 0, 0, self._answers
@@ -134,7 +135,7 @@ class Asker:
             before += 1
 
     async def _slotted(self, model: Model, *asked: Any) -> Answer:
-        """Ask once a slot of the limiter is free. If the first answer shows how to ask, other queries wait for it."""
+        """Send the query when a slot is free. If the first answer shows how to ask, other queries wait for it."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:
@@ -199,7 +200,9 @@ class Asker:
         return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
-        """Return what an answer cost, by the server's counts; without counts 0 if it failed, else the most."""
+        """Return an answer's cost by the server's token counts. Without them, return the dollars reserved for its
+        requests; the last request of a failed answer is then not counted.
+        """
         if self.price and answer.usage:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
         return charge.before if answer.state is ReplyState.FAILED else charge.reserved
@@ -211,7 +214,7 @@ class Asker:
             raise StoppedError
 
     def _gave_up(self, error: TransientError, query: Query) -> Answer:
-        """Return the failed answer to a query whose tries are used up. End the LLM if its server seems to be gone."""
+        """Return the failed answer after a query's last try. Ask the LLM nothing more if its server seems gone."""
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
             self.end(f"{error}; the server asks to wait {error.wait:.0f} s: then run the same command again")
@@ -223,5 +226,5 @@ class Asker:
 
 
 def backoff(before: int) -> float:
-    """Return random seconds to wait after `before` tries. Their upper bound doubles with each try."""
+    """Return a random number of seconds to wait after `before` tries. Its upper bound doubles with each try."""
     return uniform(0, min(MOST_BACKOFF, 2**before))

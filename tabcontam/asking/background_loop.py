@@ -10,7 +10,7 @@ from typing import Any
 
 @contextmanager
 def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
-    """Start `work`; yield its outcome, and its task, which can be cancelled. The context waits for its end."""
+    """Start `work`; yield its future and its task, which can be cancelled. The context ends after `work` ends."""
     under_way: Future[asyncio.Task[None]] = Future()
 
     async def begin() -> None:

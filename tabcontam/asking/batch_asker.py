@@ -1,7 +1,7 @@
 """One LLM's queries in batches, which are written, sent and watched. A later run finds them again.
 
-The first query is asked at once: if the model refuses a part of it, its answer shows that now, and not a batch a day
-later. A reply from a batch equals any other reply and is stored under the same key; it costs the price of a batch.
+The first query is asked at once: if the model refuses a part of it, we know at once and not a day later. A reply from a
+batch is stored under the key that it would have without batches. It costs the price of a batch.
 """
 
 import time
@@ -52,10 +52,10 @@ class RunningBatch:
 
 @dataclass
 class BatchAsker:
-    """An asker of one LLM in batches.
+    """An asker that sends one LLM's queries in batches.
 
-    `ask_now` asks one query at once. `take` stores an answer, in the journal too. `left` are the batches that are still
-    at the provider. `waiting`, in its methods, has each query to ask, with True if it was sent once before.
+    `ask_now` asks one query at once. `take` stores an answer and writes it to the journal. `left` are the batches that
+    are still at the provider. `waiting`, in its methods, has each query to ask, with True if it was sent once before.
     """
 
     model: Model
@@ -220,7 +220,7 @@ class BatchAsker:
         waiting.extendleft((job, under_way.noted.again) for job in reversed(under_way.jobs.values()))
 
     async def _ended(self) -> list[RunningBatch]:
-        """Return the batches that have ended, as soon as one has. The time between two looks grows."""
+        """Wait until at least one batch has ended, and return all that have. The pauses between two checks grow."""
         slower = 1.5  # factor from each wait to the next
         wait = FIRST_LOOK
         while True:
@@ -280,7 +280,7 @@ class BatchAsker:
     async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str = "") -> Done:
         """Return the action's result, after retries. Any lasting failure ends the questions to this LLM.
 
-        Raises `StoppedError` after a lasting failure, and at once any `TransientError` of the kind `lets_pass`.
+        Raises `StoppedError` after a lasting failure. Raises a `TransientError` of the kind `lets_pass` at once.
         """
         patient_tries = 60  # in place of `TRIES` while a batch is under way: half an hour or more
         tries = 0
@@ -329,7 +329,7 @@ class BatchAsker:
         return self._price.cost(read, written + allowance) if self._price else NOTHING
 
     def _cost(self, job: Job, reply: Reply, noted: BatchNote) -> Decimal:
-        """Return what a reply cost, by the provider's counts; without counts 0 if it failed, else the most."""
+        """Return a reply's cost by its token counts; without them 0 if it failed, else the highest possible cost."""
         if self._price and reply.usage:
             return self._price.cost(reply.usage.prompt, reply.usage.written)
         return NOTHING if reply.state is ReplyState.FAILED else self._most_dollars(job, noted.sent.allowance)

@@ -1,8 +1,8 @@
 """`batches.jsonl` in a run's folder: notes on each batch, so that no batch is sent twice or lost.
 
 A batch has three lines: before it is sent; when the provider has given it an id; when its answers are in the folder.
-Each line is on the disk before the run goes on. A batch without an id may have been sent or not: its mark, a name that
-we gave it, finds it at the provider.
+Each line is on the disk before the run goes on. It is unknown whether a batch without an id was sent: we ask the
+provider for a batch with its mark, a name that we gave it.
 """
 
 import json

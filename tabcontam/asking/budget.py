@@ -1,7 +1,7 @@
 """The limits of a run: requests and US dollars, for all its LLMs together. They are never exceeded.
 
-Before a request is sent, its highest possible cost is counted. Once its reply reports the real cost, that
-cost replaces the estimate. A request that does not fit waits while other requests are under way, as they may cost less
+Before a request is sent, its highest possible cost is counted. Once its reply reports the real cost, that cost replaces
+the highest possible one. A request that does not fit waits while other requests are under way, as they may cost less
 than was reserved.
 """
 
@@ -50,7 +50,7 @@ class Budget:
         return charge
 
     def take_up(self, requests: int, most: Decimal) -> Charge:
-        """Count requests that an earlier run sent. They are paid for, whatever the limits are now."""
+        """Count requests that an earlier run sent. As they are paid for, they count even if they exceed the limits."""
         charge = Charge(requests, most)
         self.requests += requests
         self._open.append(charge)

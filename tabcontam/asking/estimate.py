@@ -18,11 +18,11 @@ from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 class Estimate:
     """Upper bounds on the requests, tokens and dollars of one LLM's unanswered queries.
 
-    No tokenizer makes more tokens of the prompts, and the server allows no longer answers. `thinking_tokens`: tokens
-    that a model that reasons may write in addition. Repeats of failed requests are not included. `dollars` is None if
-    no price is known. `missing`: why the LLM cannot be reached, else None; its stored answers are unknown then.
-    `batched`: all prompts except the first go into batches. `is_corpus`: the source is a corpus, and `requests` counts
-    lookups.
+    They hold for every tokenizer, and for the longest answers that the server allows. `thinking_tokens`: tokens that a
+    model that reasons may write in addition. Repeats of failed requests are not included. `dollars` is None if no price
+    is known. `missing`: the reason if the LLM cannot be reached, and its stored answers are therefore unknown; else
+    None. `batched`: all prompts except the first go into batches. `is_corpus`: the source is a corpus, and `requests`
+    counts lookups.
     """
 
     llm: str

@@ -1,4 +1,4 @@
-"""The second pass of a run with `--judge`: an LLM says which completions match, once they are there."""
+"""The second pass of a run with `--judge`: an LLM judges which of the collected completions match the true texts."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -197,5 +197,5 @@ class JudgePass:
 
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
-    """Return the comparisons of the `queries` of `planned`, with empty completions."""
+    """Return a comparison for each of the `queries` of `planned`, with an empty completion."""
     return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

@@ -33,7 +33,7 @@ class JudgementJournal(Journal):
         return Judgements(one for _, one in self._found())
 
     def note(self, one: Judgement) -> None:
-        """Add a judgement, which the operating system has when this returns. Raises OSError, and keeps the line."""
+        """Append a judgement and flush it to the system. Raises OSError, and then keeps the line in memory."""
         self.append(one.line())
 
     def _found(self) -> Iterator[tuple[int, Judgement]]:

@@ -2,10 +2,10 @@
 
 Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP. The number doubles with every round of
 answers until the server first complains of too many requests. From then on a complaint reduces the number by a tenth.
-The first round without a complaint adds one, the next two, then four. No complaint reduces the number below the
-requests that the recent rate of answers needs: else a rate limit would not be used up. After the first complaint,
-requests are sent evenly over a round (pacing), since a rate limit refuses bursts first. So the number may fall below
-one.
+The first round without a complaint adds one slot, the next round two, the one after it four. No complaint reduces the
+number below the requests that the recent rate of answers needs: else a rate limit would not be used up. After the first
+complaint, requests are sent evenly over a round (pacing), since a rate limit refuses bursts first. With pacing, the
+number may fall below one.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ QUEUED = 4
 
 
 class Limiter:
-    """Slots, each for one request at a time. `tell` gets each change of their number: before, now, why it shrank."""
+    """Slots, each for one request at a time. `tell` gets each change of their number: old, new, why it fell."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Limiter:
         await self._slots.acquire_on_behalf_of(request)
 
     async def _await_turn(self, pause: Pause) -> None:
-        """Wait for the requests before this one. Only the first one has a time; the next gets its time when first."""
+        """Wait for the requests before this one. Only the first one has a time to be sent; the next gets one then."""
         if self._line.locked():
             self._full = self._clock()
         async with self._line:
@@ -138,7 +138,7 @@ class Limiter:
 
 
 class Limiters:
-    """The limiters of a session: one for each model at each address, even if it has several names."""
+    """The limiters of a session: one for each model at each address, even if the model has several names."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[tuple[str, str], ...], Limiter] = {}

@@ -1,9 +1,9 @@
 """New tables of a plan, prepared by other processors while this one writes the plan.
 
-Facts about a table that take seconds are stored in the user's folder. A helper process writes the table's queries
-and throws them away: the run then reads the stored facts from the cache. The run begins with the first test of the
-first table, the helper processes with the last test of the last table. Whichever needs a stored fact first makes it. If
-a process fails, the run makes its stored facts itself.
+Facts about a table that take seconds are stored in the user's folder. A helper process writes the table's queries and
+throws them away: the run then reads the stored facts from the cache. The run begins with the first test of the first
+table, the helper processes with the last test of the last table. The process that is the first to need a stored fact
+makes it. If a process fails, the run makes its stored facts itself.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ def prepare_in_background(
     check: Callable[[], None] = lambda: None,
     machines: ClusterMachines | None = None,
 ) -> Iterator[Callable[[Test, Table], None]]:
-    """Have other processors prepare the new ones of these tables, the last test of the last table first.
+    """Have other processors prepare the tables that no run has prepared, from the last table's last test back.
 
     Yields a function to call before the run writes a test's queries about a table: no process begins that test
     afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Other

@@ -45,7 +45,7 @@ IN_WORDS = {
 
 
 def in_words(capabilities: frozenset[Capability]) -> str | None:
-    """Return what these capabilities are called in messages, as a phrase; None if there are none."""
+    """Return these capabilities as a phrase for messages; None if there are none."""
     return phrase([words for capability, words in IN_WORDS.items() if capability in capabilities]) or None
 
 
@@ -54,7 +54,7 @@ class RunSource:
     """A source of the run. `joined`: it is a control that runs next to the LLMs under test.
 
     `reference`: it is not under test, and an answer that it gives too is no sign that the LLM has read the rows.
-    `further`: it is a reference that only memory's share is compared with.
+    `further`: it is a reference that is used only for memory's share.
     """
 
     model: Model
@@ -75,7 +75,7 @@ class RunSource:
     def takes(self, test: Test) -> bool:
         """Return whether it gets a test: searches go only to sources with documents, and a corpus gets only searches.
 
-        A test whose other needs the source cannot meet is planned and then skipped.
+        If the source cannot meet the test's other needs, the test is planned and then skipped.
         """
         if Capability.SEARCH in test.needs:
             return Capability.SEARCH in self.model.capabilities | self.model.may_have
@@ -124,9 +124,9 @@ class PlannedResult(QuerySheet):
 
     `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
     asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: it
-    is asked in turns with the other tests of its table whose answers are bet on, until they have decided the table.
-    `deferred`: it is asked after these tests, and only if they have not decided the table. `otherwise`: the planned
-    result that replaces this one if the LLM turns out to give no log-probabilities.
+    is asked in turns with the table's other tests that bet, until the table is decided. `deferred`: it is asked after
+    the sequential tests, and only if they left the table undecided. `otherwise`: the planned result that replaces this
+    one if the LLM turns out to give no log-probabilities.
     """
 
     subject: RunSource
@@ -184,12 +184,12 @@ class Options:
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all together. `queries`: the most
     queries for each result; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that
     can ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
-    `temperature`: of tests that can weigh several answers; they ask each query `samples` times. `until_decided`: row
-    tests are asked until a table's verdict is reached, without the paper's own queries unless `papers_too` is set.
-    `min_power`: a table is dropped once an LLM that remembers this share of its rows would have been detected.
-    `connections`: requests at a time; None: as many as the server accepts. `batch`: use the batch API of LLMs that have
-    one. `structured`: answers to row tests must fit a JSON schema, if the server enforces it. `most_requests`,
-    `most_dollars`: the limits of the run.
+    `temperature`: for tests that can use several answers to a query; they ask each query `samples` times.
+    `until_decided`: row tests are asked until a table's verdict is reached, without the paper's own queries unless
+    `papers_too` is set. `min_power`: a table is asked no further once an LLM that remembers this share of its rows
+    would have been detected. `connections`: requests at a time; None: as many as the server accepts. `batch`: use the
+    batch API of LLMs that have one. `structured`: answers to row tests must fit a JSON schema, if the server enforces
+    it. `most_requests`, `most_dollars`: the limits of the run.
     """
 
     seed: int = 0
@@ -329,7 +329,7 @@ def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
 
 
 def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
-    """Return the sheet for asking until its table is decided: tests of the row family lose the paper's own queries."""
+    """Return the sheet for asking until its table is decided: in the row family, it lacks the paper's own queries."""
     if options.papers_too or sheet.test.family is not Family.ROWS:
         return sheet
     own = tuple(query for query in sheet.written if not query.paper)
@@ -379,7 +379,7 @@ def sheet_of(
 
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
-    """Return the first `most` queries. Unless the test `decides`, a query without its decoys is dropped too."""
+    """Return the first `most` queries. Without `decides`, drop a query, too, if all its decoys are cut off."""
     asked = without_cut_off(queries[:most], queries[most:] if most else ())
     kept = {query.decoy_of for query in asked}
     cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
@@ -394,7 +394,9 @@ def has_papers(test: Test) -> bool:
 def _uninformative(
     sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: Options
 ) -> str | None:
-    """Return why a sheet, even pooled with others, is not worth asking; None if it is, or under published rules."""
+    """Return why a sheet, even pooled with others, is not worth asking. None means that it is worth asking, or that the
+    published rules decide.
+    """
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
     alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, level_of_test)

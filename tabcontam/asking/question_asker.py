@@ -53,7 +53,7 @@ class QuestionAsker:
             asker.stop()
 
     async def ask(self, asked: Sequence[Asked]) -> list[dict[str, Answer]]:
-        """Return the answers of each of `asked`, by the id of the query. All LLMs are asked at the same time.
+        """Return, for each of `asked`, its answers by the query's id. All LLMs are asked at the same time.
 
         A query with a stored answer is not asked, and equal questions are asked once.
         """

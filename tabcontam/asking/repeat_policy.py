@@ -11,7 +11,7 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)
 
 @dataclass
 class RepeatPolicy:
-    """The choice of queries that a run asks again. With `last_failed`: queries without a readable answer in its folder.
+    """The choice of queries that a run asks again. With `last_failed`: those without a readable answer.
 
     `unreadable`: the old answers to these queries, as they were read. An old answer is kept if no new answer comes.
     """

@@ -145,7 +145,7 @@ class Store:
         self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
 
     def settle(self, model: Model) -> bool:
-        """Give a model the form that an earlier run found. Return whether this run must find it out."""
+        """Give a model the form that an earlier run found. Return whether this run must find the form itself."""
         if model.settled or model.identity is None:
             return False
         if form := self.form(model.identity, model.version):
@@ -197,7 +197,7 @@ class Store:
         return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
-        """Return the result of `work`, which gets a new file if this one is damaged; `nothing` if the store is off."""
+        """Return the result of `work`, done on a new file if this one is damaged; `nothing` if the store is off."""
         for _ in range(2):
             if self._connection is not None and identity_of(self.path) != self._file:
                 self._begin()  # another run has renamed the file, or it was deleted
@@ -272,7 +272,7 @@ class _OtherSchemaError(sqlite3.Error):
 
 
 class _ForeignSchemaError(sqlite3.Error):
-    """The error for a file of our schema with other tables: a trigger in it would run whenever a reply is stored."""
+    """The error for a file of our schema with further parts: a trigger would run whenever a reply is stored."""
 
     sqlite_errorcode = sqlite3.SQLITE_SCHEMA
 
@@ -359,7 +359,8 @@ def _say(line: str) -> None:
 def shared_query_key(model: Model, query: Query) -> str | None:
     """Return the key that equal queries to a model share; None if the model's replies are not stored.
 
-    While the model's form is unknown, the keys of all forms are joined: prompts share it only if equal in every form.
+    While the model's form is unknown, the keys of all forms are joined: prompts share the joined key only if equal in
+    every form.
     """
     if model.identity is None:
         return None

@@ -12,7 +12,7 @@ class Progress:
     """A listener to a run's progress. This one shows nothing; a subclass shows the events that it overrides."""
 
     def doing(self, what: str, *, evenly: bool = False) -> AbstractContextManager[Tell]:
-        """Show until the context ends that a task runs. The context yields a function that reports its progress.
+        """Show that the task `what` runs until the context ends. Yields a function to report progress.
 
         `evenly`: all parts of the task take equally long; the time left can then be estimated.
         """

@@ -2,7 +2,7 @@
 
 All queries to an LLM about a dataset stay in one part, in every edition, split, serializer and prompt set. This is
 because some tests share their evidence, asking in turns goes from test to test, and a control is built once for a
-table. With a reference, all LLMs on a dataset stay in one part, since its answers affect all results on it.
+table. With a reference, all queries about a dataset stay in one part, since the reference affects all its results.
 
 A part consists of neighbouring results of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
 memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.
@@ -53,7 +53,7 @@ def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResul
 
 
 def spans(loads: Sequence[int], parts: int) -> list[tuple[int, int]]:
-    """Divide loads, in order, into `parts` spans, none of them empty, with the smallest possible largest sum.
+    """Divide `loads`, in order, into `parts` spans, none of them empty, with the smallest possible largest sum.
 
     Needs at least as many loads as parts. Returns for each span its first index, and the index after its last.
     """

@@ -69,7 +69,7 @@ class Session(Account):
         self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
-        """Connect to every LLM. Raises `UsageError` if none under test can be reached, or a reference cannot."""
+        """Connect to every LLM. Raises `UsageError` if a reference, or every LLM under test, is out of reach."""
         subjects = self._subjects()
         with self.progress.doing("connecting"):
             reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
@@ -138,7 +138,7 @@ class Session(Account):
                 keep(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
-        """Ask for words from now on if this LLM turned out to give no log-probabilities. Return the results changed."""
+        """Ask for words if this LLM turned out to give no log-probabilities. Return the new planned results."""
         lacking = [planned for planned in self._plan_of(subject) if planned.lacks]
         changed = {id(planned): planned.otherwise for planned in lacking if planned.otherwise is not None}
         if changed:

@@ -176,7 +176,7 @@ class StoredTrialIndex:
     def stand(
         self, names: Sequence[ResultKey]
     ) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]":
-        """Return the offsets and lengths of the trials of these results, in bytes, and how many precede each result."""
+        """Return the offsets and lengths of these results' trials in bytes, and how many trials precede each result."""
         import numpy as np
 
         ranges = [self._places_of(name) for name in names]
@@ -188,7 +188,7 @@ class StoredTrialIndex:
 
     # copied: bytes that are copied at once
     def copy_to(self, file: BinaryIO, start: int, end: int, *, copied: int = 2**20) -> bool:
-        """Copy the bytes from `start` to `end` to another file. Return whether they end with a line end."""
+        """Copy the bytes from `start` to `end` to another file. Return whether the last byte is a line break."""
         text = b""
         for place in range(start, end, copied):
             text = self._bytes_at(place, min(copied, end - place))
@@ -284,5 +284,5 @@ def _name(line: bytes, start: int) -> bytes:
 
 
 def _number(query: str) -> tuple[int, ...]:
-    """Return the numbers in a query's name, its place in the order: `-0`, then `-0-decoy-1`, then `-1`."""
+    """Return the numbers in a query's name, by which queries are sorted: `-0`, then `-0-decoy-1`, then `-1`."""
     return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))

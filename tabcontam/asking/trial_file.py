@@ -72,7 +72,7 @@ class Journal:
                     yield number, line
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Add one trial, which the operating system has when this returns. Raises OSError, and keeps the line."""
+        """Append a trial and flush it to the system. Raises OSError, and then keeps the line for `rescue`."""
         try:
             self._write(line)
         except OSError:
@@ -194,8 +194,8 @@ def line_key(line: Mapping[str, Any]) -> Key:
 def write_question(question: Question, form: PromptForm) -> str | list[dict[str, str]]:
     """Return a question as trials.jsonl writes it.
 
-    A prompt is written as its rendering in this `form`, endings as the text before them, and a lookup as its texts, one
-    a line. In a lookup for values next to other cells, the other cells come first.
+    A prompt becomes its rendering in this `form`. A question about endings becomes the text before them, a lookup the
+    texts that it seeks, one a line. In a lookup for values next to other cells, the other cells come first.
     """
     match question:
         case Passage():
@@ -418,7 +418,7 @@ def _prediction(fields: Mapping[str, Any], may_be_nothing: bool) -> CellPredicti
 
 
 def answers(line: Line, query: Query) -> bool:
-    """Return whether a line's question is this query's in any form, as its form is known only after an answer."""
+    """Return whether a line has this query's question, in any form: the form is known only after an answer."""
     question = query.question
     return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
 

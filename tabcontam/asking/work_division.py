@@ -17,10 +17,10 @@ Key = tuple[int, str]  # the id() of a table and the id of a test
 class PreparationQueue:
     """The tests of new tables that are not finished. This run takes them from the front, helpers from the back.
 
-    A helper is another process of this machine; it may also take the test that this run is writing, and makes its
-    facts from the last to the first. A helper takes one test. Another machine takes a whole table that no process has
-    begun. A table may
-    be offered to a machine that is still busy. Until that machine claims it, other processes may begin it.
+    A helper is another process of this machine and takes one test. It may also take the test that this run is writing;
+    it then makes the test's facts from the last to the first. Another machine takes a whole table that no process has
+    begun. A table may be offered to a machine that is still busy. Until that machine claims it, other processes may
+    begin it.
     """
 
     def __init__(self, tables: Sequence[Table], tests: Sequence[Test]) -> None:
@@ -74,7 +74,7 @@ class PreparationQueue:
             return None
 
     def claim(self, table: Table) -> bool:
-        """Return whether the machine that was offered a table may prepare it: no process has begun it since."""
+        """Return whether the machine that was offered `table` may prepare it: only if no process has begun it since."""
         with self._lock:
             if self._untouched.pop(id(table), None) is None:
                 return False

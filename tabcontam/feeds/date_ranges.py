@@ -1,6 +1,6 @@
 """Dates as feeds and tables state them: the earliest and the latest time that a stated date can mean.
 
-An incomplete date keeps all its readings: without a time zone, it may mean any place on earth.
+An incomplete date keeps all its possible times: without a time zone, it may be the local time at any place on earth.
 """
 
 import re

@@ -1,8 +1,8 @@
 """RSS and Atom: the entries of a feed, with every date that they state.
 
-Expat parses them strictly. A text that is not well-formed is an error. A document type is an error, too: the entities
-that it declares can grow without bound (the billion laughs) or fetch files. Only the usual encodings of feeds are
-accepted.
+The XML parser Expat reads them strictly: a text that is not well-formed is an error. A DOCTYPE is an error, too: the
+entities that it declares can grow without bound (the billion laughs) or fetch files. Only the usual encodings of feeds
+are accepted.
 """
 
 import re
@@ -132,7 +132,7 @@ def _entry(found: Element) -> FeedEntry:
 
 
 def _link(links: list[Element]) -> str:
-    """Return the address of an entry's page: the text of `<link>` in RSS, the link of type alternate in Atom."""
+    """Return the address of an entry's page: the text of `<link>` in RSS, the link with `rel="alternate"` in Atom."""
     for link in links:
         if link.get("href") and link.get("rel", "alternate") == "alternate":
             return str(link.get("href"))

@@ -1,8 +1,8 @@
 """Polite fetching: requests no more often than a host allows, only what robots.txt allows, and nothing twice.
 
-Fetched answers are stored in the cache folder, which only the user can read. The server's ETag and Last-Modified are
-stored, too, and later requests send them. `requests.jsonl` in the folder of an evaluation set lists the addresses that
-were fetched for it. The same command does not request them again.
+Fetched answers are stored in the cache folder, which only the user can read. The server's headers ETag and
+Last-Modified are stored, too, and later requests send them. `requests.jsonl` in the folder of an evaluation set lists
+the addresses that were fetched for it. The same command does not request them again.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class FetchError(UsageError):
 
 @dataclass(frozen=True)
 class PageContent:
-    """The bytes at an address. `address` is the one after all redirects, `charset` the encoding stated there."""
+    """The bytes at an address. `address` is the last after redirects, `charset` the encoding that its server states."""
 
     content: bytes
     address: str
@@ -124,7 +124,7 @@ class Fetcher:
             raise UnusableText("on a host that the feed's card does not name")
 
     def _allowed(self, address: str) -> bool:
-        """Return whether robots.txt allows an address (RFC 9309), or True without one. Raises `FetchError`."""
+        """Return whether robots.txt allows an address (RFC 9309); True without the file. Raises `FetchError`."""
         parts = urlsplit(address)
         root = f"{parts.scheme}://{parts.netloc}"
         if root not in self._robots:

@@ -51,8 +51,8 @@ class FamiliarityGap:
     """The difference between old and fresh passages in a measure. It is above 0 if the old passages are more familiar.
 
     `interval` is Welch's 95 % confidence interval. `p_value` is one-sided, from random exchanges of old and fresh
-    passages. `significant` is true if it is small enough in view of the three measures. With too few answers, `gap` is
-    None and `reason` explains it.
+    passages. `significant` is true if the p-value is small enough, given that three measures are tested. With too few
+    answers, `gap` is None and `reason` explains it.
     """
 
     measure: str
@@ -76,7 +76,8 @@ class FamiliarityConclusion(StrEnum):
 
 
 def conclusion(gaps: Sequence[FamiliarityGap]) -> FamiliarityConclusion:
-    """Return the conclusion. Old texts that the LLM copies were read. Old texts that are only likelier may be plainer.
+    """Return the conclusion. The LLM has read old texts that it copies. Old texts that it only finds likelier may be
+    easier to predict.
 
     The conclusion is never `NO_GAP` for an LLM with too few answers in both measures of copying.
     """
@@ -130,7 +131,8 @@ def bits(scores: Answer | None) -> float | None:
 
 
 def recitals(pieces: Sequence[PassageStart], replies: Sequence[Answer | None]) -> list[tuple[float, float] | None]:
-    """Return, of each reply and the true continuation, the longest common n-gram and the share that was copied.
+    """Return how many words in a row each reply shares with the true continuation, and the share of the continuation
+    that it copied.
 
     Each number is reduced by its mean for the same reply and the continuations of ten other passages of the same group,
     old or fresh. This removes the effect of common phrases, such as a licence that many texts have. None marks a piece
@@ -164,7 +166,7 @@ def _continued_words(piece: PassageStart, reply: Answer | None) -> list[str] | N
 
 
 def gap(measure: str, old: Sequence[float | None], fresh: Sequence[float | None], seed: int = 0) -> FamiliarityGap:
-    """Return the gap of a measure. Fewer bits mean more familiar; in the other measures, higher values do."""
+    """Return the gap of a measure. Familiar passages have fewer bits, and higher values of the other measures."""
     sign = -1.0 if measure == BITS else 1.0
     one, other = ([value for value in side if value is not None] for side in (old, fresh))
     answered = (len(one), len(other))
@@ -192,7 +194,7 @@ def _welch(one: Sequence[float], other: Sequence[float], apart: float) -> tuple[
 
 
 def _exchanged(one: "np.typing.NDArray[np.float64]", other: "np.typing.NDArray[np.float64]", seed: int) -> float:
-    """Return the p-value: the share of random assignments to old and fresh with a difference of means as large."""
+    """Return the p-value: the share of random regroupings into old and fresh with at least this difference of means."""
     values, size = np.concatenate([one, other]), len(one)
     rng = np.random.default_rng(seed)
     true = values[:size].mean() - values[size:].mean()

@@ -1,8 +1,8 @@
 """Queries to a judge (an LLM) about questions and answers, its replies' labels, and tests of its reliability.
 
-A judge has to answer one label and nothing else. A longer reply is not searched for a label, because the texts shown to
-the judge may contain one. Every pair of answers is queried in both orders (Zheng et al. 2023, "Judging LLM-as-a-judge",
-section 3.4), because a judge may prefer the first or the second place.
+A judge has to answer with one label and nothing else. A longer reply is not searched for a label, because the texts
+shown to the judge may contain one. Every pair of answers is queried in both orders (Zheng et al. 2023, "Judging
+LLM-as-a-judge", section 3.4), because a judge may prefer the first or the second place.
 """
 
 import json
@@ -86,7 +86,7 @@ def label_in(reply: Reply, labels: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True)
 class PairOutcome:
-    """A judge's choices of a place (first or second) for two answers in both orders. `llms` are in the first order."""
+    """The place (first or second) that a judge chose in each order of two answers. `llms`: in the first order."""
 
     question: str
     llms: tuple[str, str]

@@ -58,7 +58,7 @@ class TextPassage:
         """Return the text after masking all sentences that give the answer; None if the answer is still in the text.
 
         Masked are the key `sentence` and each sentence that shares eight consecutive words with the answer (all words
-        if the answer has fewer). A run of masked sentences is replaced by one placeholder.
+        if the answer has fewer). Neighbouring masked sentences are replaced by one placeholder.
         """
         text = self.replaced(lambda own: own == sentence or gives_away(own, answer), placeholder)
         return None if gives_away(text, answer) else text
@@ -213,7 +213,7 @@ def question_query(candidate: QuestionCandidate) -> Query:
 
 
 def question_of(candidate: QuestionCandidate, reply: Reply) -> PassageQuestion | str:
-    """Return the written question, or the reason why it is not used (there are few such reasons).
+    """Return the written question, or one of a few reasons why it is not used.
 
     An LLM's text is not trusted: the answer must be in one of the sentences word for word. Neither the question nor the
     placeholder may contain it.

@@ -1,7 +1,7 @@
 """The five kinds of questions, the phrases that mark their answers, and the wordings of the questions.
 
-Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": these state what
-people ask most about documents, and the phrases. The wordings are ours.
+Li, Guerin and Lin 2024 (LatestEval), sections "The Scope of LatestEval" and "Answer Construction": these sections state
+what people ask most about documents, and the phrases. The wordings are ours.
 """
 
 import re

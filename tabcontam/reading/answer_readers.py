@@ -273,7 +273,7 @@ def read_decimal(line: str, sort: FeatureValues) -> bool:
 
 
 def fits(value: str, sort: FeatureValues) -> bool:
-    """Return whether a text could be a value of this feature: a number if all are numbers, else no talk."""
+    """Return whether a text could be a value of this feature: a number if all values are, else not talk."""
     if value in ("?", "") or sort.has(value):
         return True
     if sort.numeric:
@@ -293,7 +293,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
 
 
 def cleaned(cell: str, sort: FeatureValues) -> str:
-    """Return the longest piece of a cell that could be a value, without talk around it; else the cell."""
+    """Return the longest piece of a cell that could be a value, without talk around it, or else the whole cell."""
     if sort.has(cell):
         return cell
     cell = _native(unquoted(ELLIPSIS.sub("", cell)), sort)
@@ -314,7 +314,7 @@ def cleaned(cell: str, sort: FeatureValues) -> str:
 
 
 def _number(cell: str, sort: FeatureValues) -> str:
-    """Return the number that a cell is or begins with. In the second case the rest has no digit and no correction."""
+    """Return the number that a cell is, or that it begins with if the rest has no digit and no correction."""
     cell = SUFFIX.sub("", cell)
     number = number_in(cell, sort.writing)
     for match in () if is_finite(number) else reversed(list(EXPLAINED.finditer(cell))):

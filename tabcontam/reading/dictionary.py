@@ -1,7 +1,7 @@
 """The English dictionary of Algorithm 1 (Ronval et al., section 3.2), with the same answers on every machine.
 
-It reads the word files in `english/`: by pyenchant if its C library is installed, else by the portable reader. A
-machine's own dictionaries and a user's own word lists never count.
+It reads the word files in `english/`: with the library pyenchant if its C library is installed, else with the portable
+reader. A machine's own dictionaries and a user's own word lists never count.
 """
 
 import os
@@ -40,7 +40,7 @@ class Dictionary:
     known: Callable[[str], bool]
 
     def knows(self, word: str) -> bool:
-        """Return whether `word`, with any spaces in it, is one English word."""
+        """Return whether `word`, as a whole and with any spaces in it, is an English word."""
         word = unicodedata.normalize("NFC", word)
         if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST_DICTIONARY_WORD:
             return False
@@ -62,7 +62,7 @@ def english(portable: bool = False) -> Dictionary:
 
 
 def _enchant() -> Callable[[str], bool] | None:
-    """Return pyenchant's check with our files. None if its C library or hunspell is missing, or answers differently."""
+    """Return pyenchant's check of a word with our files; None if it lacks a library or fails on `PROBES`."""
     try:
         import enchant
     except ImportError:  # pyenchant also raises it without its C library
@@ -92,7 +92,7 @@ def _enchant() -> Callable[[str], bool] | None:
 
 @contextmanager
 def _config_folder(folder: str) -> Iterator[None]:
-    """Make `folder` enchant's user folder within the context. enchant reads and creates personal word lists there."""
+    """Make `folder` the place where the library enchant reads and creates word lists, within the context."""
     before = os.environ.get("ENCHANT_CONFIG_DIR")
     os.environ["ENCHANT_CONFIG_DIR"] = folder
     try:

@@ -1,6 +1,6 @@
 """Detection of answers that continue without end, for which more text would not change the value that is read.
 
-Small models often answer in twenty tokens, but write to their limit: further rows, or one number again and again.
+Small models often answer in twenty tokens, then write on to their limit: further rows, or one number again and again.
 """
 
 from collections import Counter

@@ -195,7 +195,7 @@ def _keyed(text: str) -> Iterator[str]:
 
 
 def _after_name(text: str, name: str, sort: FeatureValues) -> Iterator[str]:
-    """Yield the value after each mention of the feature's name: after a word for "is", or after any few words."""
+    """Yield the value after each mention of the feature's name: after a word for "is", or after a few words."""
     for match in islice(any_name((name,)).finditer(text), MOST_PLACES_IN_ANSWER):
         rest = text[match.end() :].lstrip(" *_`\"'\n").partition("\n")[0]
         if (verb := SAYING_IT.match(rest)) and (value := _value(rest[verb.end() :], sort)) is not None:
@@ -218,7 +218,7 @@ def _after_words(rest: str, sort: FeatureValues) -> Iterator[str]:
 
 
 def _begun(text: str, sort: FeatureValues) -> str | None:
-    """Return the value at the end of a line after words that cannot belong to it; None if two lines differ."""
+    """Return the value at a line's end after words that cannot belong to it; None if lines give different values."""
     if sort.numeric or sort.closed or not sort.form.known:
         return None
     ends = (_end_of(line.split(), sort) for line in text.splitlines()[:MOST_PLACES_IN_ANSWER])

@@ -165,7 +165,7 @@ class ValueForm:
         return any(_begins_small(value) for value in self.values)
 
     def is_talk(self, aside: str) -> bool:
-        """Return whether `aside`, the parentheses at the end of a text, is talk, unlike parentheses in values."""
+        """Return whether `aside`, the parentheses at the end of a text, is talk and not like parentheses in values."""
         own = [found.group() for value in self.values if (found := ASIDE.search(value))]
         if not any(map(str.isalpha, aside)):
             return all(any(map(str.isalpha, other)) for other in own)
@@ -182,7 +182,7 @@ class ValueForm:
         return self.has(text) and not long and begins and marks and commas and small_words(text) <= self.small
 
     def begins_large(self, text: str) -> bool:
-        """Return whether a text does not begin with a small letter. Also True if at least half of the values do."""
+        """Return whether a text begins with no small letter. Also True if at least half of the values do."""
         small = sum(map(_begins_small, self.values))
         return 2 * small >= len(self.values) or not _begins_small(text)
 

@@ -29,7 +29,7 @@ Group = Sequence[Record]  # the records of one result
 
 
 def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
-    """Return the results under the calibrated rules, and a difference if the published rules decide otherwise.
+    """Return the results under the calibrated rules, and each difference from the published rules.
 
     The results of one LLM and family of tests share an error budget. Those of a serializer study have a separate
     budget.

@@ -28,7 +28,7 @@ def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
-    """Return the differences: first answers, then results, that the published algorithms decide unlike the record."""
+    """Return the differences of the published algorithms' decisions from the record: on answers, then results."""
     answers: list[RecordedDifference] = []
     of_results: list[RecordedDifference] = []
     for group in by_result(records):
@@ -90,14 +90,14 @@ def _membership(result: Result, group: Sequence[Record]) -> Result:
 
 
 def _rule(test: str) -> PublishedRule:
-    """Return the published rule of a recorded test. A test without one is contaminated by a single hit."""
+    """Return the published rule of a recorded test. Without a rule, a single hit makes a result contaminated."""
     claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
     known = by_id().get(test)
     return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)
 
 
 def _trial(record: Record, hit: bool) -> Trial:
-    """Return a recorded answer as a trial, without its query. The authors decided every text, even a blank one."""
+    """Return a recorded answer as a trial, without its query. The authors judged every text, even a blank one."""
     readable = hit or not (declines(record.output) or not record.output.strip())
     return Trial(
         query=Query(f"line {record.line}", unrecorded, record.asked, record.words, max_tokens=0),
@@ -126,7 +126,7 @@ def _differing(
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
-    """Return the group and explanation of a differing record: another rule that the authors used at another date."""
+    """Return a differing record's group and its explanation: another rule, which the authors used at another date."""
     if record.values is not None:
         shown = {name: record.values[name] or "nan" for name in record.asked}
         if not ours and all(value in _line(record) for value in shown.values()):

@@ -56,26 +56,26 @@ def _parsed(
 
 
 def text_of(raw: Mapping[str, Any], key: str) -> str:
-    """Return a text of a record. Raises KeyError if it is missing, TypeError if it is no text."""
+    """Return the text under `key` in a record. Raises KeyError if it is missing, TypeError if it is no text."""
     if not isinstance(raw[key], str):
         raise TypeError(f"{key!r} is not a text")
     return str(raw[key])
 
 
 def optional_text(raw: Mapping[str, Any], key: str) -> str | None:
-    """Return a text of a record; None if it is missing or null. Raises TypeError if it is anything else."""
+    """Return the text under `key` in a record; None if missing or null. Raises TypeError for anything else."""
     return None if raw.get(key) is None else text_of(raw, key)
 
 
 def count_of(raw: Mapping[str, Any], key: str) -> int:
-    """Return a whole number of 0 or more of a record. Raises KeyError or TypeError."""
+    """Return the whole number of 0 or more under `key` in a record. Raises KeyError or TypeError."""
     if type(raw[key]) is not int or raw[key] < 0:  # Python counts True as an int
         raise TypeError(f"{key!r} is not a count")
     return int(raw[key])
 
 
 def optional_number(raw: Mapping[str, Any], key: str) -> float | None:
-    """Return a number of a record; None if it is missing or null. Raises TypeError if it is not finite or no number."""
+    """Return the number under `key` in a record; None if missing or null. Raises TypeError unless it is finite."""
     given = raw.get(key)
     if given is None:
         return None

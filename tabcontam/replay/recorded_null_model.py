@@ -32,7 +32,7 @@ Numbers = NDArray[np.float64]
 class NumberedColumn:
     """A column in numbers. `values`: its distinct values, None for missing. `codes`: each row's index in `values`.
 
-    `numbers`: in standard deviations if the column is numeric, else the codes.
+    `numbers`: the values, in standard deviations, if the column is numeric, else the codes.
     """
 
     codes: NDArray[np.intp]
@@ -46,7 +46,7 @@ class NumberedColumn:
         return float(absent[self.codes].mean())
 
     def frequencies(self, rows: NDArray[np.bool_]) -> CellPrediction:
-        """Return the frequencies of values in `rows`, as chances in a further row. Unseen values get 1/(n + 1)."""
+        """Return the frequencies of values in `rows` as chances in a further row. All other values get 1/(n + 1)."""
         counts = np.bincount(self.codes[rows], minlength=len(self.values))
         total = int(counts.sum()) + 1
         listed = np.flatnonzero(counts)
@@ -104,8 +104,8 @@ class KnownEdition:
         return predicted
 
     def _apart(self, name: str, place: int) -> Numbers:
-        """Return the distance of each cell of column `name` to that in row `place`, in standard deviations, or 1
-        between categories.
+        """Return the distance of each cell of column `name` to that in row `place`: in standard deviations, or 1
+        between two categories.
         """
         numbers = self._columns[name].numbers
         apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
@@ -113,7 +113,7 @@ class KnownEdition:
         return near
 
     def _repeated(self, name: str) -> CellPrediction:
-        """Return the cells of the first rows. Their chance is the share of cells that repeat one of the four above."""
+        """Return the first rows' cells, each with the share of cells that repeat one of the four cells above them."""
         codes = self._columns[name].codes
         repeats = [
             (codes[FIRST_ROWS_SHOWN:] == codes[FIRST_ROWS_SHOWN - back : len(codes) - back])
@@ -198,7 +198,7 @@ def _in_words(table: Table, edition: Edition) -> Table:
 
 
 def _most(options: Sequence[CellPrediction], missing: float) -> CellPrediction:
-    """Return, for each value, its highest chance in the predictions. Other values get the first one's `rest`."""
+    """Return each value's highest chance in the predictions. Other values get the first prediction's `rest`."""
     most: dict[str, float] = {}
     for prediction in options:
         for value, chance in prediction.values.items():

@@ -52,7 +52,7 @@ class QuizRecord:
     def shortest(self) -> float:
         """The chance of naming the original by always naming the shortest option, at random among equally short ones.
 
-        A distractor that equals the original, as one in the authors' files does, counts as no other option.
+        A distractor that equals the original is not counted as an option; the authors' files have one.
         """
         own = " ".join(self.original.split())
         others = {" ".join(text.split()) for text in self.distractors} - {own}
@@ -107,7 +107,7 @@ def published(questions: Sequence[QuizRecord]) -> ContaminationLevels | None:
 
 
 def _right(questions: Sequence[QuizRecord]) -> dict[str, int]:
-    """Return the number of right answers at each place of the original that was asked."""
+    """Return, for each place at which the original was shown, the number of right answers."""
     asked = {place for one in questions for place in one.answers}
     return {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
 

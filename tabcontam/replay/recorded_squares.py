@@ -11,8 +11,8 @@ from tabcontam.verdicts.run_facts import known_tests
 def one_result_a_square(results: Sequence[Result]) -> tuple[Result, ...]:
     """Return recorded results as a heatmap shows them: the files of main runs together, each serializer as an LLM.
 
-    If several files have the same test of Table 1, a contaminated result is shown, as in the paper's figures. Results
-    of other papers have a square for each file.
+    If several files have the same test of Table 1 and one result is contaminated, that result is shown, as in the
+    paper's figures. Results of other papers have a square for each file.
     """
     known = known_tests()
     shown: dict[tuple[str | None, ...], Result] = {}

@@ -43,7 +43,8 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 @dataclass(frozen=True)
 class RecordedEvidence:
-    """A recorded result: the `test` that judges its `trials`, the null model in words, and its sentence's beginning.
+    """A recorded result: the `test` that judges its `trials`, the null model in words, and the beginning of the
+    sentence that states the result.
 
     `notes`: how the published rules read the answers differently, the most important first.
     """

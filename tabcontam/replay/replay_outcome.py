@@ -14,7 +14,7 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 class ReplayOutcome:
     """The results of recorded answers, each with the verdicts of both rule sets, and their disagreements.
 
-    `results`: with the verdicts of the rules that were asked for. `differences`: from the recorded decisions.
+    `results` have the verdicts of the rules that the user chose. `differences`: from the recorded decisions.
     `rule_differences`: between the calibrated rules and the published ones. `compared`: by result, the recorded
     completions that `judgements` compare with the true pieces of text; the edition in its keys is the name of the file.
     """

@@ -2,7 +2,7 @@
 
 A setting (an LLM, a dataset, a split) has a result for each method: Algorithm 1 by ROUGE-L, which is computed here;
 Algorithm 1 by the recorded BLEURT; Algorithm 2 by the judge's words; Algorithm 2 by each person's words. Only the first
-method has a calibrated verdict. The others have the same answers, and an overlap or a word alone has no null model.
+method has a calibrated verdict. The others judge the same answers, and an overlap or a word alone has no null model.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -167,7 +167,7 @@ class RecordedSetting:
         return [one.overlaps[name] for one in self.instances if name in one.overlaps]
 
     def p_values(self, name: str) -> tuple[float, float] | None:
-        """Return p-values of Algorithm 1 by recorded scores: paired, as published, and unpaired; None without any."""
+        """Return Algorithm 1's p-values by recorded scores: paired, as published, and unpaired; None without scores."""
         scores = self._scores(name)
         if not scores:
             return None
@@ -214,7 +214,7 @@ class RecordedSetting:
 
     @cached_property
     def apart(self) -> str:
-        """The differences of recorded ROUGE-L values from the texts' that are larger than rounding; "" without any."""
+        """A note on recorded ROUGE-L values that differ from the texts' by more than rounding; "" if none does."""
         off = [
             abs(rouge_l(one.expected, completion or "") - recorded)
             for one in self.instances

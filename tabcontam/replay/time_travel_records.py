@@ -73,7 +73,7 @@ def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
 
 
 def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
-    """Return the judgement under a key; None if missing. As in the authors' code, any other word is no match."""
+    """Return the judgement under a key; None if missing. As in the authors' code, an unknown word means no match."""
     word = optional_text(raw, key)
     if word is None or not word.strip():
         return None

@@ -1,6 +1,7 @@
 """A checkup of this machine for a run: versions, extras, names of keys, local servers, folders, the dictionary.
 
-Nothing leaves this machine, except to reach LLMs that the user names. Of a key only the variable's name is reported.
+Nothing leaves this machine, except to reach LLMs that the user names. Of an API key, only the name of its environment
+variable is reported.
 """
 
 import asyncio
@@ -127,7 +128,7 @@ def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
 
 
 def _keys() -> Iterator[Check]:
-    """Yield the checks of variables with keys. Their values are only tested for being empty."""
+    """Yield the checks of the environment variables for API keys. It is only tested whether their values are empty."""
     owners: dict[str, list[str]] = {}
     for name, variables in [*((name, one.keys) for name, one in BUILT_IN.items()), ("other servers", (OTHER_KEY,))]:
         for variable in variables:
@@ -173,7 +174,7 @@ def _local_models() -> Check:
 # seconds: the longest silence of a local server
 # whole_seconds: the longest time for its complete answer
 def _listed(address: str, *, seconds: float = 0.5, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> str:
-    """Return in words the models of a local server with OpenAI's protocol, asked without a key; "" without one."""
+    """Return, in words, the models of a local server with OpenAI's protocol; "" without a server. Sends no key."""
     parts = urlsplit(address)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
     try:

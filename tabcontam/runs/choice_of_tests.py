@@ -26,7 +26,7 @@ NEEDED = {
 
 
 def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
-    """Return the tests that need no missing input. Raises `NothingSelected` if no test is left."""
+    """Return the tests that have all the inputs they need. Raises `NothingSelected` if no test is left."""
     given = {
         RequiredInput.NOTHING: True,
         RequiredInput.KEY: bool(order.keys),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """Raise `UsageError` unless the run has all results of the folder's run: a missing one would leave the report.
+    """Raise `UsageError` unless the run has all results of the folder's run: the report would lose a missing one.
 
     If the user asks to repeat the folder's run, the error names its command.
     """

@@ -21,7 +21,7 @@ def few_shot(shots: tuple[int, ...], draws: int, rows: int, *, twins: bool, in_w
 
 
 def check_same_evaluation(folder: Path, run: Run) -> None:
-    """Raise `UsageError` if the folder has answers to other queries than this run's: both would be mixed."""
+    """Raise `UsageError` if the folder has answers to other queries than this run's: their answers would be mixed."""
     if not (folder / RESULTS).exists():
         return
     planned = {planned_result.name: {query.id for query in planned_result.written} for planned_result in run.plan}

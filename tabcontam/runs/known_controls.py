@@ -1,4 +1,5 @@
-"""LLMs of known exposure: controls that the user names, and models that `power` asks in addition to its answerers.
+"""LLMs of known exposure: controls that the user names, and models that `power` asks in addition to its simulated
+answerers.
 
 Conclusions from them depend on their exposure. Therefore it must be known for every row of every table of the run, as
 it is for models made by `tabcontam expose`.

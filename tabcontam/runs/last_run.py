@@ -25,7 +25,8 @@ class LastRun:
 
 
 def last_run() -> LastRun:
-    """Return the newest run or merged report under `reports/`, finished or not, but neither recorded nor redacted.
+    """Return the newest run or merged report under `reports/`, finished or not. Recorded answers and redacted reports
+    are passed over.
 
     Raises `UsageError` if there is none, or if the newest cannot be read: the user does not mean an older one.
     """
@@ -38,7 +39,7 @@ def last_run() -> LastRun:
 
 
 def age(seconds: float) -> str:
-    """Return a time in its largest unit: 3 minutes."""
+    """Return a time in its largest unit, such as 3 minutes."""
     name, size = next((unit for unit in UNITS if seconds >= unit[1]), UNITS[-1])
     number = int(seconds // size)
     return f"{number} {name}{'' if number == 1 else 's'}"

@@ -132,7 +132,7 @@ def check_corpora(
 
 
 def check_splits(subjects: Sequence[RunSource], tables: Sequence[Table]) -> None:
-    """Raise `UsageError` for an LLM that was made to know only one split, if no table of the run is this split."""
+    """Raise `UsageError` for an LLM that was made to know only one split, if the run has no table of this split."""
     splits = list(dict.fromkeys(table.split for table in tables if table.split))
     for model in (subject.model for subject in subjects):
         if model.of_split and model.of_split not in splits:

@@ -2,8 +2,8 @@
 
 A trial of such a table keeps its outcome. Its prompt, its expected cells and its reply are replaced by keyed hashes:
 HMAC-SHA-256 under a new random key, in a file next to the folder that only the owner can read. A plain hash would
-reveal cells: in a column with few values, anyone can try them all. With the key, the owner proves a trial by showing
-the text. The hashed message names the query, so equal cells of two queries have different hashes.
+reveal cells: in a column with few values, anyone can try them all. With the key and the text, the owner can prove what
+a published trial contained. The hashed message names the query, so equal cells of two queries have different hashes.
 """
 
 import hashlib
@@ -64,7 +64,7 @@ def redact(
 
 @dataclass(frozen=True)
 class _PublishedTrials:
-    """The trials that may be shown, by their results' published keys. `names` maps these to the run's keys."""
+    """The trials that may be shown, by their results' published keys. `names` maps these keys to those of the run."""
 
     trials: StoredTrialIndex
     names: Mapping[ResultKey, ResultKey]

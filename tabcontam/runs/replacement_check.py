@@ -29,7 +29,7 @@ def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
 
 
 def _lost(existing: Path, files: Sequence[Path]) -> bool:
-    """Return whether a file has an answer that no other file has. The value read in the answer does not count."""
+    """Return whether a file has an answer that no other file has. The values that were read in answers are ignored."""
     if not existing.exists():
         return False
     found = {digest for file in files for digest, _ in _lines(file)}

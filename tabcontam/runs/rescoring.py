@@ -163,7 +163,7 @@ def read_by_table(
         return list(zip(own, trials, strict=True))
 
     def table(number: int) -> tuple[str | None, ...]:
-        """Return the key of results that are judged together, in whatever serializer."""
+        """Return the key of results that are judged together, under all serializers."""
         result = past.results[number]
         return result.llm, result.dataset, result.edition, result.split
 

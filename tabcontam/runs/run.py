@@ -77,9 +77,9 @@ class RunOrder:
     """The order of a run, as the command line gives it.
 
     `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
-    With `memory_share` the tests that measure it are asked, whichever other tests are chosen. `tests` replace the tests
-    chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this part of the run is
-    asked.
+    With `memory_share`, the tests that measure memory's share are asked, whichever other tests are chosen. `tests`
+    replace the tests chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this
+    part of the run is asked.
     """
 
     llms: tuple[str, ...] = ()
@@ -407,7 +407,7 @@ def check_rows_may_leave(run: Run) -> None:
 
 
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
-    """Ask everything and record it; no answer is lost. `tell` gets each FILE's reading. Raises `UsageError`."""
+    """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
     check_rows_may_leave(run)
     check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))

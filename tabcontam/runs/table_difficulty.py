@@ -1,4 +1,4 @@
-"""The difficulty of a run's tables, for chronology: the lift of a supervised baseline."""
+"""The difficulty of a run's tables, for the command `chronology`: the lift of a supervised baseline."""
 
 from collections.abc import Callable
 

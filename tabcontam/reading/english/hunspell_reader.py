@@ -110,8 +110,8 @@ class WordFiles:
         return self._knows_parts(base)
 
     def _knows_capitals(self, word: str, dotted: tuple[str, ...]) -> bool:
-        """Return whether a word in capitals, or with a capital initial, is known so or in small letters. `dotted`: the
-        ends to try.
+        """Return whether a word in capitals, or with a capital initial, is known as it is or in small letters.
+        `dotted`: the ends to try.
         """
         loud = _all_capitals(word)
         lower = word.lower()
@@ -139,8 +139,8 @@ class WordFiles:
         return any(self.knows(word[:place]) and self.knows(word[place + 1 :]) for place in inner[1::-1])
 
     def _has(self, word: str, loud: bool = True) -> bool:
-        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound. `loud`: also for an
-        entry with further capitals.
+        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound. With `loud`, an entry
+        may have further capitals.
         """
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True
@@ -175,7 +175,7 @@ class WordFiles:
 
     @cached_property
     def _compound(self) -> re.Pattern[str]:
-        """The compound rules, which are patterns of flags, as one pattern of letters. Here they build ordinals."""
+        """The compound rules (patterns of flags) as one pattern of letters. In these files they build ordinals."""
         members: dict[str, list[str]] = {}
         for word, entries in self.words.items():
             if word[0].isdigit():
@@ -187,7 +187,7 @@ class WordFiles:
 
 
 def _initial(word: str) -> str:
-    """Return the word with a capital initial, if the capital is a single letter (that of ß is two)."""
+    """Return the word with a capital initial, if the capital is a single letter (the capital of ß is two letters)."""
     capital = word[:1].upper()
     return capital + word[1:] if len(capital) == 1 else word
 
