@@ -32,7 +32,10 @@ FRESH = (
     "end. memory_share then compares the accuracy on the dataset's rows with that on these rows, not on perturbed "
     "twins. They are sent to other machines only with --send-rows"
 )
-KEY = "the key of the digits that plant put into the dataset before it was published; the test named planted then tests for these digits"
+KEY = (
+    "the key of the digits that plant put into the dataset before it was published; the test named planted then looks "
+    "for memory of these digits"
+)
 LLM = (
     "the LLM under test: a name from list llms, PROVIDER:MODEL, or documents to search (corpus:PATH). #MY_KEY after an "
     "address names the variable that holds its key; LABEL= in front is your own name for reports"
