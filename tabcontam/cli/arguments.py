@@ -113,7 +113,7 @@ def _add_list(command: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="PATTERN",
-        help="show only items with this in their name, title or description (llama), or with a name of this form "
+        help="show only items whose name, title or description contains PATTERN (llama), or whose name has this form "
         "('gpt-4*'); several patterns must all match",
     )
     command.add_argument("-v", "--verbose", action="store_true", help="print all details of each item")
@@ -134,8 +134,8 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--differences",
         action="store_true",
-        help="list the results in which our decision differs from the recorded one, and those in which the "
-        "calibrated rules differ from the paper's",
+        help="list the results in which tabcontam's decision differs from the recorded one, and those in which the "
+        "calibrated rules decide otherwise than the paper's",
     )
     command.add_argument("--out", type=folder, metavar="DIR", help="the folder for a report of the results")
     command.add_argument("--json", action="store_true", help="print the results as JSON")
@@ -173,14 +173,15 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--redact",
         action="store_true",
-        help="make the report fit for publication: only verdicts and numbers of tables that are private or have no "
-        "open licence; no commands, folders or addresses",
+        help="make the report fit for publication: of tables that are private or have no open licence, show only "
+        "verdicts and numbers; show no commands, folders or addresses",
     )
-    command.add_argument("--redact-all", action="store_true", help="redact every table")
+    command.add_argument("--redact-all", action="store_true", help="like --redact, but for every table")
     command.add_argument(
         "--methods",
         action="store_true",
-        help="with --format markdown or latex: write only the paragraphs for a paper's methods section, filled in",
+        help="with --format markdown or latex: write only the paragraphs of a paper's methods section, with the "
+        "numbers of the runs",
     )
     command.add_argument(
         "--width",
@@ -191,15 +192,15 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--incomplete",
         action="store_true",
-        help="join the parts of a run (see run --shard) even if some are missing: the report names these, and the gate "
-        "cannot tell",
+        help="join the parts of a run (see run --shard) even if some parts are missing: the report names these, and "
+        "the gate cannot tell",
     )
     command.add_argument(
         "--exclude-recalled",
         type=path,
         metavar="FILE",
         help="instead of a report, write the rows that each model recalled in row tests, as CSV with a line per row, "
-        "so that its evaluation can leave them out. Rows that were not asked about are not in the file",
+        "so that you can evaluate the model without them. Rows that were not asked about are not in the file",
     )
     command.add_argument(
         "--family-over", choices=FAMILY_OVER, help=texts.FAMILY_OVER.format(default="that of the runs")
@@ -226,8 +227,8 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[LABEL=]SPEC",
-        help="also show the results of each test, by copies read, on a model that has read each row of the tables a "
-        "known number of times, such as hf:DIR made by expose",
+        help="also ask this model, which has read each row of the tables a known number of times (such as hf:DIR made "
+        "by expose), and show each test's results by that number",
     )
     command.add_argument("--serializer", metavar="NAME|FILE", help=texts.SERIALIZER)
     command.add_argument("--prompts", metavar="NAME|FILE", help=texts.PROMPTS)

@@ -41,7 +41,8 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         type=shots,
         default=SHOTS,
         metavar="K,K,…",
-        help="the numbers of rows shown with their classes, over all classes (default: 0,1,4,16,64)",
+        help="how many rows a prompt shows with their classes, over all classes together; one or more numbers "
+        "(default: 0,1,4,16,64)",
     )
     what.add_argument(
         "--queries",
@@ -68,7 +69,9 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         f"file of your own (default: {TEMPLATE})",
     )
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=texts.PROMPTS)
-    what.add_argument("--no-memory-share", action="store_true", help="ask about no twins, which halves the queries")
+    what.add_argument(
+        "--no-memory-share", action="store_true", help="ask about no twins; this halves the number of queries"
+    )
     what.add_argument(
         "--in-words", action="store_true", help="ask every model in words, even if it gives log-probabilities"
     )

@@ -45,7 +45,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         type=copies,
         default=copies("0,1,4,16,64"),
         metavar="N,N,…",
-        help="how many copies of rows are read; --arms assigns each of several numbers to a part "
+        help="how many copies of its rows a model reads; --arms says which rows or tables get which number "
         "(default: 0,1,4,16,64)",
     )
     what.add_argument(
@@ -61,7 +61,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME,…|FILE",
-        help="the forms in which rows are written, as in run --serializer; copies take turns (default: is)",
+        help="the forms in which rows are written, as in run --serializer; copies use them in turn (default: is)",
     )
     what.add_argument(
         "--order",
@@ -123,7 +123,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--run",
         action="store_true",
-        help="then ask the models about these tables, as the ladder command does, with its report in DIR/ladder",
+        help="after training, ask the models about these tables, as the ladder command does (report in DIR/ladder)",
     )
     how.add_argument("--json", action="store_true", help="print JSON")
 

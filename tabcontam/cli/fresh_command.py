@@ -64,8 +64,8 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
     texts.add_argument(
         "--address",
         metavar="URL[#VARIABLE]",
-        help="another address of the feed, such as a mirror; after a # the environment variable of its token, as in "
-        "https://HOST/feed#MY_TOKEN",
+        help="another address of the feed, such as a mirror; after a # the environment variable that holds its token, "
+        "as in https://HOST/feed#MY_TOKEN",
     )
     texts.add_argument("--most", type=positive, metavar="N", help="take at most N texts (default: 50)")
     texts.add_argument("--llm", metavar="LLM", help="the model that writes the questions")
@@ -83,7 +83,7 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
         help="a model that answers the questions, or reads the texts of --old (repeatable)",
     )
     texts.add_argument(
-        "--human", type=path, metavar="FILE", help="judgements by people, as JSON lines, to compare with"
+        "--human", type=path, metavar="FILE", help="judgements by people, as JSON lines, to compare with the judge's"
     )
     texts.add_argument(
         "--old",
