@@ -1,4 +1,4 @@
-"""A pandas or polars DataFrame as text: the frame's own CSV writer writes its cells."""
+"""A pandas or polars DataFrame as text: each cell is what the DataFrame's own CSV writer writes."""
 
 import csv
 import io
