@@ -7,8 +7,7 @@ Fact = TypeVar("Fact")
 
 
 def cached_fact(owner: Any, key: Hashable, find: Callable[[], Fact]) -> Fact:
-    """Return the result of `find`, computed once and stored under `key` in the `facts` of `owner`, a table or a
-    column."""
+    """Return the result of `find`, computed once and stored under `key` in the facts of the table or column `owner`."""
     if key not in owner.facts:
         owner.facts[key] = find()
     return cast("Fact", owner.facts[key])

@@ -272,8 +272,7 @@ def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
 
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
-    """Return the table with the rows that another split contains marked as never asked, and a line with their
-    number."""
+    """Return the table, which marks its rows in other splits as never asked about, and a line with their number."""
     for other in others:
         other.check_whole("split")
     keys = keys_of(table, table.rows)

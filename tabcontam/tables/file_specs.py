@@ -71,8 +71,7 @@ def named_file(spec: str) -> FileSpec | None:
 
 
 def check_part_named(spec: str) -> None:
-    """Check that the user's text names a split or a table after a `#`. Raises `UsageError` for a bare `#` at the
-    end."""
+    """Check that `spec` names a split or a table after a `#`. Raises `UsageError` for a bare `#` at the end."""
     if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
         bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
         raise UsageError(f"{bare}# names nothing after the #; leave it out, or name a split or a table there")

@@ -231,8 +231,7 @@ class Moves:
         return self._digits[place]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
-        """Return new names: rare words in a name are joined from parts of two other rare words, rare numbers are
-        drawn."""
+        """Return new names: rare words of a name are joined from parts of two other rare words, digits are drawn."""
         cells = self.columns[place]
         known = ("" if cell is None or self.sample.table.is_missing(cell) else cell for cell in cells)
         pieces = [PIECES.findall(cell) for cell in known]

@@ -36,8 +36,7 @@ class StatisticalTwin(Twin):
     tries: ClassVar[int] = 3
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row with a draw that is no real row. Raises `Skip` if fewer than half have such a
-        draw."""
+        """Return twins of rows with a draw that is no real row. Raises `Skip` if fewer than half have such a draw."""
         moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")

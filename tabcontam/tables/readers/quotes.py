@@ -10,7 +10,8 @@ from tabcontam.tables.readers.dialects import Dialect
 def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
     """Return the line of the quote at which reading fails, and whether it is never closed; None if reading works.
 
-    Reading also fails at a quote that closes its field and is followed by text: it probably belongs to another field.
+    Reading also fails at a quote that closes a field, with text after it. Such a quote was probably meant to open
+    another field.
     """
     read = 0  # number of lines of the records before
     try:

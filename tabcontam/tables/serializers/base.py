@@ -1,4 +1,5 @@
-"""The base class of all serializers: from a row to text and back without loss, and from an answer to its values."""
+"""The base class of all serializers: they write a row as text, read it back without loss, and read values in
+answers."""
 
 import json
 import re
@@ -19,7 +20,7 @@ UNESCAPED = {"n": "\n", "r": "\r"}
 class Serializer(ABC):
     """A way to write a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
 
-    If its rows do not name the features, a `header` above the rows does.
+    If its rows do not name the features, a `header` above the rows names them.
     """
 
     name: str
@@ -77,7 +78,8 @@ class Serializer(ABC):
         return self.rows(columns, [cells])[0]
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield each possible split of an answer's line into cells by position; none if rows name features."""
+        """Yield each possible split of an answer's line into cells; nothing if the rows of this form name their
+        features."""
         return iter(())
 
     def spaced(self, line: str) -> str:
@@ -91,7 +93,8 @@ class LineRows(Serializer):
     names_features: ClassVar[bool] = False
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features by a header in the text, or else from a line with as many cells as features."""
+        """Return the values of the asked features, found by a header in the text, or in a line with one cell for
+        each."""
         places, width = list(range(len(asked))), len(asked)
         for line in text.splitlines():
             for cells in self.cuts(line):
@@ -125,7 +128,7 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Escapes that keep a cell on one line: only `marks`, line breaks and apparent escapes get a backslash."""
+    """Escapes that keep a cell on one line. Only `marks`, line breaks and what looks like an escape get a backslash."""
 
     marks: str = ""
     more: str = ""  # more letters that may follow a backslash unchanged

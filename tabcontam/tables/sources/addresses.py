@@ -1,4 +1,5 @@
-"""Tables at an address: `https://host/my.csv`. Their rows count as private, since the owner is unknown."""
+"""Tables at an address: `https://host/my.csv`. Their rows count as private, since nobody knows if the owner has
+published them."""
 
 import re
 from urllib.parse import unquote, urlsplit
