@@ -69,8 +69,7 @@ def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[
 
 
 def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """Return the item in a user's file, or the equal shipped item. Raises `UsageError` if only their names are
-    equal."""
+    """Return the item in a user's file, or the equal shipped item. Raises `UsageError` if only the names are equal."""
     own: Any = load(path)
     other: Any = known.get(own.name)
     if other is not None and replace(other, about=own.about) != own:

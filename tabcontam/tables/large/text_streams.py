@@ -295,8 +295,7 @@ def whole_rows(
 
 
 def _last_end(content: bytes, quotes: bool) -> int:
-    """Return the index after the last line feed that ends a row; without any, after a carriage return before the
-    end."""
+    """Return the index after the last line feed that ends a row; if none, after a carriage return before the end."""
     sign = b"\n"
     end, count = content.rfind(sign) + 1, None
     if not end and b"\r" in content:

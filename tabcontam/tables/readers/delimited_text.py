@@ -68,8 +68,7 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """Return the text, decoded by the stated encoding, or else by UTF-8, or else by the likeliest encoding. Raises
-    `UsageError`."""
+    """Return the text, decoded by `encoding`, or else by UTF-8, or else by the likeliest one. Raises `UsageError`."""
     return decoded_by(content, name, encoding)[0]
 
 
@@ -104,7 +103,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """Return the name of a UTF-16 codec if most of every second bytes are zero, as in Latin text; None if not."""
+    """Return the name of a UTF-16 codec if nearly every second byte is zero, as in Latin text; None if not."""
     sample = content[:ENCODING_SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None

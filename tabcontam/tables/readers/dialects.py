@@ -93,7 +93,7 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
 
 
 def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
-    """Return the share of records in `text` that have the usual number of fields, and that number; None if 1."""
+    """Return the share of records with the usual number of fields, and that number; None if nothing is split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:

@@ -1,5 +1,4 @@
-"""Tables of DuckDB databases, with values as DuckDB writes them. A copy of the database is read, and its views can
-access no other file."""
+"""Tables of DuckDB databases, with values as DuckDB writes them. A copy is read, and views can access no other file."""
 
 import atexit
 import gc

@@ -191,8 +191,7 @@ def _shape(cell: str) -> str:
 
 
 def _counts_up(first: Record) -> bool:
-    """Return whether the first record's numbers name columns: consecutive years, or numbers counted up from column to
-    column."""
+    """Return whether the first record's numbers name columns: consecutive years, or 0, 1, 2 and so on."""
     numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
     if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False

@@ -178,8 +178,7 @@ def _of_columns(file: File, columns: Mapping[str, Sequence[Any]], how: str = "by
 
 
 def _of_arrays(file: File, rows: Sequence[Sequence[Any]], *how: str, header: bool | None = None) -> Contents:
-    """Return a table with a row for each array. If the first array has only texts, and no other array does, it is the
-    header."""
+    """Return a table with a row for each array. The first is the header if only it has nothing but texts."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))

@@ -1,5 +1,4 @@
-"""The base class of all serializers: they write a row as text, read it back without loss, and read values in
-answers."""
+"""The base class of all serializers. They write rows as text, read them back without loss, and read answers."""
 
 import json
 import re
@@ -78,8 +77,7 @@ class Serializer(ABC):
         return self.rows(columns, [cells])[0]
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield each possible split of an answer's line into cells; nothing if the rows of this form name their
-        features."""
+        """Yield each possible split of an answer's line into cells; nothing if rows of this form name the features."""
         return iter(())
 
     def spaced(self, line: str) -> str:
@@ -93,8 +91,7 @@ class LineRows(Serializer):
     names_features: ClassVar[bool] = False
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of the asked features, found by a header in the text, or in a line with one cell for
-        each."""
+        """Return the values of asked features, found by a header in the text, or in a line with one cell for each."""
         places, width = list(range(len(asked))), len(asked)
         for line in text.splitlines():
             for cells in self.cuts(line):

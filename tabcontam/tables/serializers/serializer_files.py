@@ -97,7 +97,7 @@ def from_file(path: Path) -> Serializer:
 
 
 def as_facts(serializer: Serializer) -> dict[str, str]:
-    """Return the serializer as texts by name, from which `from_facts` restores it."""
+    """Return the form and the fields of a serializer, from which `from_facts` restores it."""
     return {"form": serializer.form, **asdict(serializer)}
 
 
@@ -114,7 +114,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Return the serializers in the order in which to detect them: first those with rows that later ones would fit,
-    too."""
+    """Return the serializers in the order in which to detect them: first those whose rows later ones fit, too."""
     # `The age is equal to` contains `The age is`: the longest separator comes first; forms without names come last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)

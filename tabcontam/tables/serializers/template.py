@@ -150,7 +150,7 @@ class PassageRows(TemplateRows):
 
 @lru_cache(maxsize=4096)  # wide tables have more names than `re` has places for patterns in its cache
 def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
-    """Return a pattern for the text before a feature's value in an answer, which a model may vary."""
+    """Return a pattern for the text before a feature's value, which models write in different ways."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
     own = re.escape(serializer.feature_separator.strip())
     before = r"(?<!\w)" if serializer.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
