@@ -1,4 +1,4 @@
-"""Columns that identify one thing, such as a player's name and date of birth: who knows one may know the other.
+"""Columns that identify one thing, such as a player's name and date of birth: one of them may reveal the other.
 
 Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. Columns
 without repeated values cannot be compared in this way. They count as one entity if their values identify things: short

@@ -76,7 +76,7 @@ def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> 
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
-    """Return the index of the only table whose columns `file` has. Errors (`UsageError`) name the option `given`."""
+    """Return the index of the only table whose columns `file` has. Raises `UsageError`, naming the option `given`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
         problem = f"{option_name(given)}: {lacking_columns(file, tables)}"

@@ -22,7 +22,7 @@ def identity(table: Table) -> str:
 
 
 def seeded(table: Table, *parts: object) -> Random:
-    """Return a random generator for this table and these parts. The order of rows and columns does not change it."""
+    """Return a random generator for this table, seeded by `parts`. The order of rows and columns does not change it."""
     return Random(" ".join(map(str, (*parts, identity(table)))))
 
 

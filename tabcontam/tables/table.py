@@ -369,7 +369,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
 
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and rows, read as the card states. No content is checked, since the SHA-256 was."""
+    """Return columns and rows, read as the card states. The content is not checked, since its SHA-256 was."""
     if edition.form == JSONL:
         columns, rows = read_json(File(content, edition.file))
         kept = [index for index, column in enumerate(columns) if edition.has(column)]

@@ -1,4 +1,4 @@
-"""Withheld rows: rows of a table's source that were never published, compared with the published rows.
+"""Withheld rows: rows of a table's source that were never published. They are compared with the published rows.
 
 Published and withheld rows are exchangeable if chance decided which rows were withheld. Rows with equal content are
 left out of both kinds. If only withheld rows with a published copy were left out, frequent contents would remain only

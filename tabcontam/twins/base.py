@@ -63,7 +63,7 @@ class UnseenTwin:
 
 
 class Twin(ABC):
-    """A kind of unseen twin."""
+    """A kind of unseen twin, such as `perturbed`."""
 
     kind: ClassVar[str]
     keeps: ClassVar[str]

@@ -65,8 +65,8 @@ class LastDigitsTwin(Twin):
 
     Cannot pass for further rows of the table: a number that many rows share is moved differently in each, and a blind
     classifier may detect that. Only the small size of the noise keeps a row's label right. A table is refused if
-    learners of its rows are right more or less often on this version than on the rows. The twin `perturbed` has to pass
-    further checks.
+    learners trained on its rows are right more or less often on this version than on the rows. The twin `perturbed` has
+    to pass further checks.
     """
 
     kind: ClassVar[str] = "bordt_perturbed"

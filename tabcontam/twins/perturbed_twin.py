@@ -28,10 +28,10 @@ from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
 class PerturbedTwin(Twin):
     """Each row's values are moved so little that its label cannot change, as the baseline predicts.
 
-    Keeps: the names of features and categories, and the label. By each of the baseline's learners, the likeliest class
-    stays, and the chance of each class changes by at most 0.1. Related features are moved together. A category that
-    fewer than 30 rows have stays: learners cannot know its meaning for the label, but an LLM may. A whole feature stays
-    if learners have not learned the meaning of its values, or if the rows cannot show that they have (see
+    Keeps: the names of features and categories, and the label. According to each of the baseline's learners, the
+    likeliest class stays, and the chance of each class changes by at most 0.1. Related features are moved together. A
+    category that fewer than 30 rows have stays: learners cannot know its meaning for the label, but an LLM may. A whole
+    feature stays if learners have not learned the meaning of its values, or if the rows cannot show that they have (see
     `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of features and categories, and of
     named persons or things helps as much on the twin as on the row.
 

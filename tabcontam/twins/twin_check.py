@@ -19,9 +19,9 @@ def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4
 
     Gradient boosting and logistic regression learn from rows other than the predicted row; the rows are divided into
     other folds than for the baseline. Their accuracy on the twins must be within the exact 95 % interval of their
-    accuracy on the rows. If `twin.relearned`, the learners that predict the twins learn from twins, too. If the twin
-    claims to be like the table, a classifier tries to distinguish its rows and labels from the table's. The 95 %
-    interval of its AUC on held-out rows must reach down to 0.55.
+    accuracy on the rows. If `twin.relearned`, learners of twins predict the twins, and learners of the twins' original
+    rows predict these rows. If the twin claims to be like the table, a classifier tries to distinguish its rows and
+    labels from the table's. The 95 % interval of its AUC on held-out rows must reach down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]

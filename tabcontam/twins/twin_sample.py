@@ -78,7 +78,7 @@ class TwinSample:
         return self._keys[cell]
 
     def rng(self, *parts: object) -> np.random.Generator:
-        """Return a random generator for this table and these parts; row and column order do not change it."""
+        """Return a random generator for this table, seeded by `parts`; row and column order do not change it."""
         return np.random.default_rng(seeded(self.table, "unseen", *parts).getrandbits(64))
 
     def parts(self, *named: object) -> Ints:

@@ -1,4 +1,4 @@
-"""A search for the rows next to each sampled row, among rows of its kind: such as a sensor's last and next reading.
+"""A search for the rows next to each sampled row, among rows of its kind, such as the readings of one sensor.
 
 A model that has read all other rows of a time-ordered file knows the readings before and after a row: an account's
 balance before a payment, a share's price on the day before. A sample seldom contains these rows, so they are collected
@@ -206,7 +206,7 @@ class _OrderSample:
         return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= LEAST_ORDER_CORRELATION)
 
     def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
-        """Return how much more alike the near pairs are in a column than each other set of pairs; 0 if not more."""
+        """Return how much more alike the near pairs are in a column than each of the `others`; 0 if they are not."""
         if column in self.numbers:
             return self._closer_numbers(self.numbers[column], near, *others)
         hits, count = self._alike(column, near)

@@ -1,4 +1,4 @@
-"""Tests of whether pairs of rows are alike more often than chance explains."""
+"""Tests of whether pairs of rows, such as neighbours, are alike more often than chance explains."""
 
 from collections.abc import Collection, Sequence
 

@@ -416,7 +416,7 @@ class _KeySample:
 
 
 def _spread(count: int, share: float) -> Ints:
-    """Return evenly spaced places: the share `share` of `count` places."""
+    """Return evenly spaced places, as many as the share `share` of `count` places."""
     return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
 
 

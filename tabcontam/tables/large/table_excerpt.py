@@ -101,7 +101,7 @@ class BlockSample:
         self._most = (1 << 64) - 1
 
     def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
-        """Return which of the next `count` rows may be drawn, as indices from 0; `first` is their first place."""
+        """Return which of the next `count` rows may be drawn, as indices from 0; `first` is the first one's place."""
         import numpy as np
 
         blocks = np.arange(first, first + count) // SAMPLED_BLOCK

@@ -127,7 +127,7 @@ def _decompressed(file: File, kind: str, ending: str) -> File:
 
 
 def _within(file: File, kind: str) -> str:
-    """Return the names of the archives that contain a file, the outermost first."""
+    """Return the kinds of packing around a file, such as `gzip`, the outermost first."""
     return ", ".join(filter(None, (file.packed, kind)))
 
 

@@ -96,7 +96,7 @@ def _of_part(file: File, value: Any, how: str = "") -> Contents:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether a value is an array of objects or an array of arrays: this is always read as a table."""
+    """Return whether a value is an array of objects or an array of arrays: such a value is always read as a table."""
     every = isinstance(value, list) and bool(value)
     return every and (all(isinstance(row, dict) for row in value) or all(isinstance(row, list) for row in value))
 

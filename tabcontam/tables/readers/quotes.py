@@ -46,7 +46,7 @@ class _QuoteScan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Return whether `pair` (the next two characters) is a quote and text, where the field should end."""
+        """Return whether text follows a quote that closes a field; `pair` has the next two characters."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 

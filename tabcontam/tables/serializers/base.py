@@ -17,7 +17,7 @@ UNESCAPED = {"n": "\n", "r": "\r"}
 
 @dataclass(frozen=True)
 class Serializer(ABC):
-    """A way to write a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
+    """A rule that writes a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
 
     If its rows do not name the features, a `header` above the rows names them.
     """

@@ -37,7 +37,7 @@ class TableSource:
 
 
 def read_source(source: TableSource) -> tuple[Contents, str]:
-    """Return column names, the rows of all files, and their split; the split is "" if none is named.
+    """Return column names, the rows of all files, and the name of their split, "" if they have none.
 
     Raises `UsageError` for files without a table, and for files with different columns.
     """
