@@ -68,7 +68,7 @@ class Edition:
     which copy's feature names are asked for.
 
     `split` is the name of this file's part of the dataset, such as `train`; "" if the dataset has no parts. `splits`
-    are the other parts, each a file of its own. A part is read like this file, except for the settings that its own
+    are the other parts, each in a separate file. A part is read like this file, except for the settings that its own
     entry in the card changes.
     """
 
@@ -217,14 +217,14 @@ def split_named(spec: str) -> tuple[str, str | None]:
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
-    """Return NAME and EDITION of the spec NAME@EDITION or CARD.toml@EDITION; EDITION is None if the spec has none."""
+    """Return NAME and EDITION of the spec NAME@EDITION or CARD.toml@EDITION; EDITION is None without an `@`."""
     base, sign, edition = spec.rpartition("@")
     return (base, edition) if sign and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
-    """Return the card in a TOML file, or the card of this name, title or alias, in capitals or small letters, with any
-    separators.
+    """Return the card that `name` names: by a TOML file, or by name, title or alias. Capitals and separators do not
+    matter.
 
     Raises `UsageError` as `load_card` does.
     """

@@ -54,12 +54,12 @@ CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
 class Table:
     """One edition of a dataset, or a user's file.
 
-    `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A model that names the table
-    may use any of `names` (title and aliases, long ones first), but none of `not_names` (Wine Quality for Wine).
-    `missing` are the marks of missing values besides None. `order` states the order of the rows: "kept", or a phrase
-    such as "sorted by class". `hints` maps the id of a test to the features that the card recommends for it. `private`
-    rows belong to a FILE, or to a user's own card that does not state that they are public. `header` is True if the
-    file's first line names the columns; if not, a card names them, or they get numbers. `reading` are the user's
+    `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A reply that names the table
+    may use any of `names` (title and aliases, long ones first). The `not_names` are names of other data (Wine Quality
+    for Wine). `missing` are the marks of missing values besides None. `order` states the order of the rows: "kept", or
+    a phrase such as "sorted by class". `hints` maps the id of a test to the features that the card recommends for it.
+    `private` rows belong to a FILE, or to a user's own card that does not state that they are public. `header` is True
+    if the file's first line names the columns; if not, a card names them, or they get numbers. `reading` are the user's
     options for reading the text. `read` describes how a FILE was read. `text` names the columns of running text, if the
     table has any.
 

@@ -59,7 +59,7 @@ class LastDigitsTwin(Twin):
     values: a zero often marks a missing measurement.
 
     Changes: each number of a feature with more than ten values. It changes by at most a hundredth of the feature's
-    standard deviation and by at least one unit of its last digit, and stays between the feature's smallest and largest
+    standard deviation, but by at least one unit of its last digit. It stays between the feature's smallest and largest
     value. One constant is added to all row numbers. Names, codes and ticket numbers become new ones that no row has. A
     feature of numbers that follows from another feature stays unchanged.
 
@@ -250,7 +250,7 @@ def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.rando
 
 
 def _words(names: Sequence[str]) -> list[str]:
-    """Return names written as words; all names stay unchanged if two of them would become equal.
+    """Return names written as words; all names stay unchanged if any two would become equal.
 
     >>> _words(["HoursPerWeek", "Self-emp-not-inc", "petal_width (cm)", "1st-4th", "BMI"])
     ['Hours Per Week', 'Self emp not inc', 'Petal width (cm)', '1st-4th', 'BMI']

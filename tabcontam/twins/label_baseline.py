@@ -1,8 +1,8 @@
 """The baseline of a row's label: the chance of each class given the other cells, by learners of other rows.
 
 It also predicts made-up rows. It combines gradient boosting with logistic regression; the latter also sees the product
-of any two numbers. The chances are calibrated by one temperature, chosen by the log-loss of held-out rows (Guo et al.
-2017, "On calibration of modern neural networks", section 4.2).
+of any two numbers. One temperature calibrates the chances; it is chosen to minimise the log-loss on held-out rows (Guo
+et al. 2017, "On calibration of modern neural networks", section 4.2).
 """
 
 from collections.abc import Callable, Sequence

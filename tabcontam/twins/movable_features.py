@@ -66,9 +66,9 @@ class MovableFeatures:
         """Return whether a feature's values may be moved.
 
         Names stay unchanged. A feature stays if its values, alone or with another feature's, have information that was
-        not learned. For whole numbers and for other numbers that repeat, this information must also have a small upper
-        limit. The label must also depend on the order of a feature of whole numbers, or on that of a related feature.
-        Otherwise the numbers may be codes or parts of a date, whose order means nothing.
+        not learned. A feature of whole numbers or repeated numbers stays, too, if the upper limit of this information
+        is not small. A feature of whole numbers also stays unless the label depends on its order, or on that of a
+        related feature. Otherwise the numbers may be codes or parts of a date, whose order means nothing.
         """
         moves = self.moves
         if moves.named(place):

@@ -44,8 +44,8 @@ class PerturbedTwin(Twin):
 
     Cannot show memory of a row that the model recalls from cells that stayed, such as a name or number, or from similar
     rows. Such recall also works on the twin; memory's share is then estimated too small. The label may follow a law
-    that is finer than the rows show, such as one of single digits or of three features together. Then a twin may have a
-    wrong label, and skill is taken for memory.
+    that the baseline cannot learn from the rows, such as one of single digits or of three features together. Then a
+    twin may have a wrong label, and skill is taken for memory.
     """
 
     kind: ClassVar[str] = "perturbed"

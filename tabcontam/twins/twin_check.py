@@ -15,7 +15,7 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 # digits: digits of a stored chance
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
-    """Return the twin with the predictions of both learners. Raises `Skip` with the reason if it fails its check.
+    """Return the twin with the predictions of two learners. Raises `Skip` with the reason if it fails its check.
 
     Gradient boosting and logistic regression learn from rows other than the predicted row; the rows are divided into
     other folds than for the baseline. Their accuracy on the twins must be within the exact 95 % interval of their

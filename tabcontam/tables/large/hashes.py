@@ -80,7 +80,7 @@ def _places(hashes: Words, bits: int) -> list[Ints]:
 
 
 def salted(hashes: Words, column: int) -> Words:
-    """Return the cell hashes mixed with the column number, so that a row's hash can be the sum over its columns."""
+    """Return the cell hashes mixed with the column number. A row's hash can then be the sum of its cells' hashes."""
     mixed = (hashes ^ np.uint64(((column + 1) * int(_SALT)) & ((1 << 64) - 1))) * _MIXED
     return np.asarray(mixed ^ (mixed >> np.uint64(33)))
 

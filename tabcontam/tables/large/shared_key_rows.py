@@ -378,7 +378,7 @@ class _KeySample:
         columns: Sequence[One],
         alike: Callable[[One, Ints, Ints], tuple[int, int]],
     ) -> float:
-        """Return how often pairs that share a key agree in the best column; 0 if there is no such column.
+        """Return how often pairs that share a key agree in the column in which they agree most; 0 if none counts.
 
         A column counts only if each set of pairs in `others` agrees less often there.
         """

@@ -91,8 +91,8 @@ class TableExcerpt:
 class BlockSample:
     """A random sample of blocks of consecutive rows, drawn during reading, before the number of rows is known.
 
-    Each block has its own random number, and the blocks with the smallest numbers are drawn. So the draw depends only
-    on the number of rows. The first block is always drawn.
+    Each block has a random number, and the blocks with the smallest numbers are drawn. So the draw depends only on the
+    number of rows. The first block is always drawn.
     """
 
     def __init__(self) -> None:

@@ -68,7 +68,7 @@ class UnclosedQuote(csv.Error):
 class StreamLayout:
     """The way to read the text of a file, for all of its rows.
 
-    `begin` is the number of UTF-8 bytes above the header or the first row, `above` the number of lines there.
+    `begin` is the number of UTF-8 bytes above the header or the first row, `above` the number of these lines.
     """
 
     path: Stored

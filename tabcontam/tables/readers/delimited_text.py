@@ -54,7 +54,7 @@ def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Con
 def from_line(text: str, form: TextFormat, name: str) -> str:
     """Return the text from the header line on, if the user gives the number of that line, which must not be blank.
 
-    Raises `UsageError` if no record begins there.
+    Raises `UsageError` if no record begins in that line.
     """
     if form.header_line is None:
         return text

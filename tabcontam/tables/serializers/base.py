@@ -34,7 +34,7 @@ class Serializer(ABC):
 
     @abstractmethod
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end, in the row's text, of each value as it is written there."""
+        """Return the start and the end of each written value in the text of the row."""
 
     @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:

@@ -33,7 +33,7 @@ class TemplateRows(Serializer):
         return self.feature_separator.join(self._features(columns, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end, in the row's text, of each value as it is written there."""
+        """Return the start and the end of each written value in the text of the row."""
         found, end = [], 0
         for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
             found.append((end + len(start), end + len(feature)))

@@ -99,7 +99,7 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the files of each split, as the dataset's card there states, or else by words in the file names."""
+    """Return the files of each split, as the dataset's card on Hugging Face states, or else by words in file names."""
     files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
