@@ -1,7 +1,7 @@
 """Dataset cards: TOML files that describe a dataset and its published copies.
 
-The shipped cards are in `datasets/`. A user's own card is named by its file. If that file is in a folder that
-TABCONTAM_PATH lists, the card can be named by its short name, too. No two cards share a name.
+The shipped cards are in `datasets/`. A user's own card is named by the path of its file. If that file is in a folder
+that TABCONTAM_PATH lists, the card can be named by its short name, too. No two cards share a name.
 """
 
 import re
@@ -38,7 +38,7 @@ class ClassificationQuestion:
     `answers` maps target values to answers, in the order in which the prompt lists them. With a `threshold` the target
     is numeric and `answers` has the keys ">=" (at or above the threshold) and "<" (below). A question is not `fair` if
     its answers are bare codes, such as `class_0`: no model can know from a row alone which class a code means. Such a
-    question is asked, but its accuracy is left out of the ranking's means.
+    question is asked, but the accuracy on it is left out of the means in the ranking of models.
     """
 
     text: str
@@ -55,20 +55,21 @@ class ClassificationQuestion:
 
 @dataclass(frozen=True)
 class Edition:
-    """One published copy of a dataset: its bytes, its addresses, and the way to read it.
+    """One published copy of a dataset: its file, the addresses of the file, and how to read it.
 
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
-    archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
-    frame, written as CSV, is this edition. `form` is "csv", or "jsonl" for one JSON object a line, whose keys are the
-    columns. Without `columns` the file's first line is the header. `strip` removes the padding of every cell. `drop`
-    names columns that are not data, such as a saved row index; `keep` names the only columns that are data. If
-    `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `text` names the columns of running
-    text, if the edition has any. `missing`, `order` and `hints` are as in `Table`. `title` replaces the card's title in
-    prompts if copies name their features differently (`Titanic in seaborn`): a model must not be asked for the feature
-    names of another copy.
+    archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is a function of `sklearn.datasets`: the data
+    frame that it returns, written as CSV, is this edition. `form` is "csv", or "jsonl" for one JSON object in each
+    line, with the columns as keys. Without `columns` the file's first line is the header. `strip` removes the blanks
+    around every cell. `drop` names columns that are not data, such as a saved row index; `keep` names the only columns
+    that are data. If `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `text` names the
+    columns of running text, if the edition has any. `missing`, `order` and `hints` are as in `Table`. If copies name
+    their features differently, `title` replaces the card's title in prompts (`Titanic in seaborn`): the model must know
+    which copy's feature names are asked for.
 
     `split` is the name of this file's part of the dataset, such as `train`; "" if the dataset has no parts. `splits`
-    are the other parts, each a file of its own. A part is read like this file, except for the keys that it sets itself.
+    are the other parts, each in a separate file. A part is read like this file, except for the settings that its own
+    entry in the card changes.
     """
 
     name: str
@@ -119,8 +120,8 @@ class Edition:
 
 @dataclass(frozen=True)
 class Card:
-    """One dataset. Prompts show its `title`, unless the edition has a title. `aliases` are other names of the same
-    data. `not_aliases` are similar names of other data. The first edition is the default.
+    """One dataset. Prompts show its `title`, unless the edition has one of its own. `aliases` are other names of the
+    same data. `not_aliases` are similar names of other data. The first edition is the default.
 
     `released` is the year, month or day on which the data were first public; `released_source` is the source of that
     date. `completed` is the date of the last row, for data about events over time. `dated_by` is the column with the
@@ -167,7 +168,7 @@ class Card:
         return edition.title or self.title
 
     def edition(self, name: str | None = None) -> Edition:
-        """Return the edition called `name`, or the default; raises `UsageError` for a name that does not exist."""
+        """Return the edition called `name`, or the default edition. Raises `UsageError` for an unknown name."""
         if name is None:
             return self.editions[0]
         for edition in self.editions:
@@ -176,9 +177,10 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """Return the name of an edition in results. In a user's own card it has a digest, since the file may change.
+        """Return the name of an edition in results. For a user's own card it ends in a digest of the data.
 
-        All splits of an edition have one name; its digest is that of all their files.
+        The digest shows that a user's file has changed. All splits of an edition have one name, with one digest of all
+        their files.
         """
         digests = [part.sha256 for part in self.edition(edition.name).parts]
         digest = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
@@ -215,13 +217,14 @@ def split_named(spec: str) -> tuple[str, str | None]:
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
-    """Return NAME and EDITION of the spec NAME@EDITION or CARD.toml@EDITION; EDITION is None if the spec has none."""
+    """Return NAME and EDITION of the spec NAME@EDITION or CARD.toml@EDITION; EDITION is None without an `@`."""
     base, sign, edition = spec.rpartition("@")
     return (base, edition) if sign and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
-    """Return the card in a TOML file, or the card of this name, title or alias, in any case and with any separators.
+    """Return the card that `name` names: by a TOML file, or by name, title or alias. Capitals and separators do not
+    matter.
 
     Raises `UsageError` as `load_card` does.
     """
@@ -231,7 +234,7 @@ def find_card(name: str) -> Card | None:
 
 
 def mistaken_card(name: str) -> Card | None:
-    """Return the card with `name` in its `not_aliases`: California Housing lists Boston Housing."""
+    """Return the card that lists `name` in `not_aliases`, as California Housing lists Boston Housing."""
     wanted = _plain(name)
     return next((card for card in all_cards().values() if wanted in map(_plain, card.not_aliases)), None)
 
@@ -291,7 +294,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
 
 
 def _dates(raw: object) -> Mapping[str, str]:
-    """Return the dates of a column's values. Each date has a year and a month, or a day as well."""
+    """Return the dates of a column's values. Each date has a year, a month and perhaps a day."""
     if not isinstance(raw, Mapping):
         raise ValueError("dates are no table of values and dates")
     for value, stated in raw.items():
@@ -320,7 +323,7 @@ def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
 
 
 def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
-    """Return the further splits of an edition. Each names its file; its other keys apply to this split only."""
+    """Return the further splits of an edition. Each entry names a file; its other keys apply to this split only."""
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
@@ -362,7 +365,7 @@ def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
 
 
 def _check_edition(edition: Edition, where: str) -> None:
-    """Check what the field types do not ensure. Names become paths, so no name may lead out of its folder."""
+    """Check values that have the right type. Names become paths, so no name may lead out of its folder."""
     path = Path(edition.file)
     stays = path.name != "" and not path.is_absolute() and ".." not in path.parts and edition.file.isprintable()
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")

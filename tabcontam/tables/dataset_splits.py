@@ -1,9 +1,9 @@
 """Splits: the parts of a dataset, such as train and test, each as its own table.
 
-A split of a card is a file, or the rows before or after a month (`splits_by_date.py`). A split of FILEs is named after
-`#`, or is defined by the values of a column. A split of a Hugging Face dataset has its name on Hugging Face. Verdicts
-are per split. A row in two splits could support neither verdict, so such rows are never asked, like rows of known files
-(`known_rows.py`).
+A split of a card is a file, or the rows before or after a month (`splits_by_date.py`). A user names the split of a FILE
+after a `#`, or names a column whose values are the splits. A split of a Hugging Face dataset has its name on Hugging
+Face. Each split gets its own verdicts. A row in two splits would be evidence for neither, so such rows are never asked
+about, like rows of known files (`known_rows.py`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ ALL = "all"  # every split of a dataset
 
 @dataclass(frozen=True)
 class SplitChoice:
-    """The names of the splits that are asked about, `all` for every split; `column` defines the splits of FILEs."""
+    """The names of the splits that are asked about, or `all`; the values of `column` are the splits of FILEs."""
 
     names: tuple[str, ...] = ()
     column: str | None = None
@@ -44,8 +44,8 @@ Doing = Callable[[str], AbstractContextManager[object]]
 class _SplitPart:
     """A split: its table, whether it is asked about, and whether a column of a FILE defined it.
 
-    `lacking` names other splits that cannot be read. `lines` report, for splits by date, the rows of the cutoff month
-    and splits without rows.
+    `lacking` names other splits that cannot be read. `lines` are sentences for the report on splits by date: on rows of
+    the cutoff month and on splits without rows.
     """
 
     table: Table
@@ -64,11 +64,11 @@ def load_tables(
     form: TextFormat = FOUND_OUT,
     doing: Doing = nullcontext,
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables of these datasets, each once, and a line on each split that shares rows with another split.
+    """Return the tables of these datasets, each once, and a report line on each split that shares rows with another.
 
-    By default only the first split of a card's edition is asked about. If a split is named, by `DATASET#SPLIT` or in
-    `splits`, all splits are read, to detect rows that several splits contain. Raises `UsageError` as `load_table` does,
-    for a split that does not exist, and for splits whose columns differ.
+    By default only the first split of a card's edition is asked about. If the user names a split, by `DATASET#SPLIT` or
+    in `splits`, all splits are read, to detect rows that are in several splits. Raises `UsageError` as `load_table`
+    does, for a split that does not exist, and for splits whose columns differ.
     """
     parts: list[_SplitPart] = []
     for spec in specs:
@@ -133,7 +133,7 @@ def _parts(
 def _by_dates(
     spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
 ) -> list[_SplitPart]:
-    """Return the rows before and after each month that is named, each side as a split."""
+    """Return two splits for each month that the user names: the rows before the month and the rows after it."""
     if other := next((each for each in splits.names if not is_dated(each)), None):
         dated = next(filter(is_dated, splits.names))
         raise UsageError(f"{option_name('split')}: {dated} splits by date and {other} does not; name one kind")
@@ -197,7 +197,7 @@ def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]
 
 
 def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables that are asked about, without the rows of several splits, and lines for the report."""
+    """Return the tables to ask about, with rows of several splits marked as never asked, and lines for the report."""
     _check_names(parts, splits)
     tables: list[Table] = []
     lines: list[str] = []
@@ -239,8 +239,8 @@ def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
 def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
     """Return the splits of each dataset. Raises `UsageError` if the splits of one dataset differ in their columns.
 
-    FILEs with a split name form one dataset, also at an address. If two of them have the same split name, FILEs with
-    equal columns form a dataset. A source of datasets, such as Hugging Face, states which files form a dataset.
+    All FILEs and addresses with a split name form one dataset. If two of them have one split name, those with equal
+    columns form a dataset. A source of datasets, such as Hugging Face, states which files form a dataset.
     """
     named = [part for part in parts if is_source(part.table.name)]
     files = [part for part in parts if _is_own(part.table) and not part.of_column and part not in named]
@@ -272,7 +272,7 @@ def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
 
 
 def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
-    """Return the table with its rows in another split marked as never asked, and a line with their number."""
+    """Return the table, which marks its rows in other splits as never asked about, and a line with their number."""
     for other in others:
         other.check_whole("split")
     keys = keys_of(table, table.rows)

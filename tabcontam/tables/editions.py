@@ -90,7 +90,7 @@ def _own_card_file(card: Card, edition: Edition) -> list[Path]:
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
-    """Return the bytes of a file if they are the edition's; None if they differ or the file cannot be read."""
+    """Return the bytes of a file if their SHA-256 is the edition's; None if it differs or the file cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size != edition.bytes:
             return None
@@ -132,7 +132,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
 
 
 def _fetched(address: str, edition: Edition, *, timeout_seconds: float = 30.0, chunk: int = 1 << 20) -> bytes:
-    """Return the bytes at an address; an answer that is longer than the edition is cut off."""
+    """Return the bytes at an address; a response that is longer than the edition is cut off."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")

@@ -1,12 +1,12 @@
-"""Columns that name one thing, such as a player's name and date of birth: a model that knows one may know the other.
+"""Columns that identify one thing, such as a player's name and date of birth: one of them may reveal the other.
 
 Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. Columns
-without repeated values cannot be compared in this way. They belong to one entity if their values name things: texts,
-dates, and whole numbers that look like identifiers. Measured numbers and long texts name nothing.
+without repeated values cannot be compared in this way. They count as one entity if their values identify things: short
+texts, dates, and whole numbers that look like identifiers. Measured numbers and long texts identify nothing.
 
-A key that a few rows share, such as the ticket of a family, reveals less. A model that has read another row with that
-ticket knows the fare, and often the number of travellers. Such columns are grouped with their key if the model may have
-read other rows of the same file.
+A key is a value that a few rows share, such as the ticket number of a family. It reveals less. A model that has read
+another row with that ticket knows the fare, and often the number of travellers. Such columns are grouped with their key
+if a model may have read other rows of the file.
 """
 
 import re
@@ -45,7 +45,7 @@ def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
 
 
 def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
-    """Return the groups of `entities`; each key that a few rows share is grouped with the columns it determines."""
+    """Return the groups of `entities`, and group each key that a few rows share with the columns it determines."""
     return cached_fact(table, "entities and keys", lambda: _find(table, keys=True))
 
 
@@ -82,7 +82,7 @@ def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
 
 
 def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
-    """Return a number for each cell, equal for equal cells, -1 if missing; None if all cells have one value."""
+    """Return a number for each cell, equal for equal cells, -1 if missing; None if the column has only one value."""
     import numpy as np
 
     numbers: dict[Cell, int] = {}
@@ -91,7 +91,7 @@ def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
 
 
 def _repeats(codes: "NDArray[np.int64]") -> bool:
-    """Return whether enough rows share their value with another row to judge the column by these rows."""
+    """Return whether enough rows share a value with another row, so that the column can be judged by these rows."""
     import numpy as np
 
     counts = np.bincount(codes[codes >= 0])
@@ -128,7 +128,7 @@ def _is_shared(table: Table, name: str, codes: "NDArray[np.int64]") -> bool:
 
 
 def _agreement(key: "NDArray[np.int64]", other: "NDArray[np.int64]") -> float:
-    """Return how often rows with one key agree in the other value, corrected for chance: 0 is chance, 1 is always."""
+    """Return how often rows that share a `key` agree in the `other` value: 0 as often as by chance, 1 always."""
     import numpy as np
 
     def pairs(codes: "NDArray[np.int64]") -> float:

@@ -1,6 +1,6 @@
 """Equivalent columns: equal information in different values, such as a number of donations and the amount of blood.
 
-Each of them reveals the others. If a cell of one is hidden, the cells of all are hidden.
+Each of them reveals the others. So if a cell of one is hidden, the row's cells in all of them are hidden.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from tabcontam.tables.thresholds import LEAST_ROWS_OF_EQUIVALENTS
 
 @dataclass(frozen=True)
 class ReducedTable:
-    """A table with only the first of several equivalent columns, and the cells of the columns that were left out.
+    """A table with only the first of each set of equivalent columns, and the cells of the columns left out.
 
     `beside[column][left_out]` maps each cell of `column` to the cell of the column `left_out` in the same row.
     """
@@ -25,8 +25,8 @@ class ReducedTable:
 def reduce_table(table: Table) -> ReducedTable:
     """Return the table without the columns that are equivalent to an earlier one.
 
-    Two columns are equivalent if each determines the other in every row. Columns with hardly any repeated cell, and
-    columns of one value, never count as equivalent.
+    Two columns are equivalent if each determines the other in every row. Columns with hardly any repeated value, and
+    columns with only one value, never count as equivalent.
     """
     return cached_fact(table, "reduced", lambda: _reduced(table))
 

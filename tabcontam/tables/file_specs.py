@@ -1,4 +1,4 @@
-"""A FILE as the user names it (a path, and after `#` a part of the file), its bytes, and the name of its table."""
+"""A FILE as the user names it: a path, and perhaps a `#` and a part of the file, such as a sheet."""
 
 import hashlib
 import os
@@ -43,14 +43,14 @@ class FileSpec:
 
     @property
     def title(self) -> str:
-        """The title of the table in prompts by default: the part's name, or the file name without its endings."""
+        """The default title of the table in prompts: the part's name, or the file name without its endings."""
         if self.part is None:
             return stem(self.path.name)
         return stem(self.part.rpartition("#")[2].rpartition("/")[2])
 
 
 def without_split(title: str, split: str) -> str:
-    """Return the title of a split's dataset in prompts: `sales` for a file titled `sales_train` or `train-sales`.
+    """Return a title without the name of its split: `sales` for `sales_train` or `train-sales`.
 
     A title that consists only of the split's name is returned unchanged.
     """
@@ -71,14 +71,14 @@ def named_file(spec: str) -> FileSpec | None:
 
 
 def check_part_named(spec: str) -> None:
-    """Check that a dataset does not end with a bare `#`: a split or table must follow. Raises `UsageError`."""
+    """Check that `spec` names a split or a table after a `#`. Raises `UsageError` for a bare `#` at the end."""
     if spec.endswith("#") and not os.path.isfile(os.path.expanduser(spec)):
         bare = re.sub(r"\?[^#]*", "?…", spec.rstrip("#"), count=1) if "://" in spec else spec.rstrip("#")
         raise UsageError(f"{bare}# names nothing after the #; leave it out, or name a split or a table there")
 
 
 def check_stays(path: Path) -> None:
-    """Check that a file can be read several times, as tables are. Raises `UsageError` for a pipe or a device."""
+    """Check that a file can be read several times, which tabcontam does. Raises `UsageError` for a pipe or a device."""
     if path.exists() and not path.is_file() and not path.is_dir():
         problem = f"{path} is a pipe or a device, which can be read only once"
         raise UsageError(f"{problem}; write it to a file, and name the file")

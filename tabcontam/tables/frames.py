@@ -1,4 +1,4 @@
-"""A pandas or polars DataFrame as text: the frame's own CSV writer writes its cells."""
+"""A pandas or polars DataFrame as text: each cell is what the DataFrame's own CSV writer writes."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
-    """Return column names, rows, and the CSV text from which both were read. Raises `UsageError` if it is no frame."""
+    """Return column names, rows, and the CSV text from which they were read. Raises `UsageError` if it is no frame."""
     columns = _columns(frame, name)
     if len(columns) * len(frame) > MOST_CELLS:
         most = f"more than {MOST_CELLS:,} cells"

@@ -1,4 +1,5 @@
-"""Fresh rows: rows that no model can have read, such as rows younger than its training data. Accuracy on them is skill.
+"""Fresh rows: rows that no model can have read, such as rows younger than its training data. A model's accuracy on them
+is skill.
 
 They have the table's columns and classes. Rows of the table or of a known file, and rows without a class, are left out.
 """
@@ -19,8 +20,8 @@ def with_fresh(
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables, each with the fresh rows of the files that have its columns, and a line about each file.
 
-    A file must fit exactly one table with a classification question, know only classes of the question, and have 20 or
-    more usable rows. Raises `UsageError` if not.
+    A file must fit exactly one table with a classification question, have no class that is not in the question, and
+    have 20 or more usable rows. Raises `UsageError` if not.
     """
     found, lines = list(tables), []
     for spec in dict.fromkeys(files):
@@ -56,7 +57,7 @@ def _with(table: Table, file: Table) -> tuple[Table, str]:
 
 # named: number of classes that an error names
 def _written(table: Table, file: Table, cells: Sequence[str | None], *, named: int = 3) -> dict[str | None, str | None]:
-    """Return each class of the file as the table writes it, None if missing. Raises `UsageError` if it is unknown."""
+    """Return how the table writes each class in `cells`, None if missing. Raises `UsageError` for an unknown class."""
     question = table.question
     assert question is not None  # noqa: S101 - there are no fresh rows without one
     own = {value_key(value): value for value in question.answers} if question.threshold is None else {}

@@ -1,7 +1,7 @@
 """Known rows: rows that a model may rightly know, such as a published training split.
 
-A table keeps all of its rows. Rows that are also in a known file train the baseline and are never asked. Rows that only
-the known file contains train the baseline and are never shown in a prompt.
+A table keeps all of its rows. Rows that are also in a known file train the baseline and are never asked about. Rows
+that only the known file contains train the baseline and are never shown in a prompt.
 """
 
 import json
@@ -23,7 +23,7 @@ Row = tuple[Cell, ...]
 
 @dataclass(frozen=True)
 class ExtraRow:
-    """A row of a known file that the table does not contain, given by its place in that file."""
+    """A row of a known file that the table does not contain: the file, and the row's place in it."""
 
     rows: Sequence[Row]
     place: int
@@ -39,7 +39,7 @@ class ExtraRow:
 
 
 def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
-    """Return the known files, each once. Text files are read with the options of the tables. Raises `UsageError`."""
+    """Return the known files, each once. Texts are read with the user's options in `form`. Raises `UsageError`."""
     named = {each if isinstance(each, str) else id(each): each for each in specs}
     return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
 
@@ -76,7 +76,7 @@ def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> 
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
-    """Return the index of the only table whose columns `file` has; the option `given` named it. Raises `UsageError`."""
+    """Return the index of the only table whose columns `file` has. Raises `UsageError`, naming the option `given`."""
     fitting = [place for place, table in enumerate(tables) if has_columns(file, table)]
     if not fitting:
         problem = f"{option_name(given)}: {lacking_columns(file, tables)}"
@@ -120,7 +120,7 @@ def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
 
 
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
-    """Return the places among `rows` whose row is in no known file."""
+    """Return those of the places `rows` at which the table has a row that is in no known file."""
     known = known_rows(table)
     return [row for row in rows if row not in known]
 

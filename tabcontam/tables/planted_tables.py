@@ -1,4 +1,4 @@
-"""Tables with planted digits, for which the owner gave the key: the drawn cells and their alternatives."""
+"""Tables with planted digits and the owner's key, which shows the planted cells and the other texts possible there."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,9 @@
 """Digits that a table's owner drew from a secret key before publication: the draws, and the key file.
 
-The owner of the key knows all texts that could have been drawn for each planted cell. Carlini et al. 2019 ("The Secret
-Sharer", section 4) rank such random canaries among their alternatives. Zhang et al. 2024 ("Membership Inference Attacks
-Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence is sound.
+The owner of the key knows all texts that could have been drawn for each planted cell, its alternatives. Carlini et al.
+2019 ("The Secret Sharer", section 4) rank random canaries among their alternatives in this way. Zhang et al. 2024
+("Membership Inference Attacks Cannot Prove that a Model Was Trained On Your Data", section 5) explain why such evidence
+is sound.
 """
 
 import hmac
@@ -48,14 +49,14 @@ class PlantingKey:
 
 
 def drawn_place(secret: bytes, table: str, column: str, row: int, among: int) -> int:
-    """Return the index of the alternative that a cell gets, among `among` alternatives."""
+    """Return the index, below `among`, of the alternative text that a cell gets."""
     return keyed_number(secret, ("digits", table, column, row), among)
 
 
 def keyed_number(secret: bytes, parts: tuple[str | int, ...], below: int) -> int:
     """Return a whole number from 0 to `below` - 1, all equally probable, by HMAC-SHA-256 of `parts`.
 
-    Rejection sampling keeps the numbers equally probable: a 64-bit word above the last multiple of `below` is dropped.
+    To keep them equally probable, a 64-bit word above the last multiple of `below` is rejected and drawn again.
     """
     word_bits = 64  # bits from which one number is drawn
     usable = 2**word_bits - 2**word_bits % below

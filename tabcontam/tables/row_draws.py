@@ -22,12 +22,12 @@ def identity(table: Table) -> str:
 
 
 def seeded(table: Table, *parts: object) -> Random:
-    """Return a random generator for this table and these parts. The order of rows and columns does not change it."""
+    """Return a random generator for this table, seeded by `parts`. The order of rows and columns does not change it."""
     return Random(" ".join(map(str, (*parts, identity(table)))))
 
 
 def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
-    """Return at most `most` candidates, equal for every seed, so that one trained baseline serves all seeds."""
+    """Return at most `most` candidates. Every seed gets these candidates, so one trained baseline serves all seeds."""
     wanted = set(candidates)
     rows = [row for row in by_content(table) if row in wanted]
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
@@ -36,7 +36,7 @@ def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
 def in_random_order(rng: Random, candidates: Sequence[Candidate], first: int) -> list[Candidate]:
     """Return all candidates in random order: first `first` of them, as `rng` samples them, then the remaining ones.
 
-    A copy of `rng` shuffles the remaining ones, so their number does not change the next draws of `rng`.
+    A copy of `rng` shuffles the remaining candidates, so their number does not change later draws of `rng`.
     """
     places = rng.sample(range(len(candidates)), min(first, len(candidates)))
     chosen = set(places)

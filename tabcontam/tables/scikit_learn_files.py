@@ -1,4 +1,4 @@
-"""The tables that scikit-learn ships as files, read without its import, which takes a second."""
+"""The tables that scikit-learn ships as files. They are read without importing scikit-learn, which takes a second."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -34,8 +34,8 @@ FILES: Mapping[str, tuple[str, Sequence[str]]] = {
 def shipped_table(loader: str) -> Lines | None:
     """Return column names and rows of a table as scikit-learn's frame writes them, with the target last.
 
-    Return None if `loader` reads no file. If the installed scikit-learn ships a different file, scikit-learn itself
-    loads it.
+    Return None if `loader` is not a function that reads a shipped file, or if the installed scikit-learn has a
+    different file. Then scikit-learn itself loads the table.
     """
     return None if loader not in FILES else _read(*FILES[loader]) or _loaded(loader)
 

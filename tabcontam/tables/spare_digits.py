@@ -1,7 +1,7 @@
 """Columns whose last digits can be drawn again: the form of their numbers, and the texts that a cell could have.
 
-A column's cells show the number of decimals, the step between numbers, and the range. A column cannot be used if its
-numbers name something, are small counts, or order the rows.
+Drawn numbers keep the number of decimals, the step between numbers, and the range that the column's cells show. A
+column cannot be used if its numbers are identifiers, are small counts, or number the rows.
 """
 
 import math
@@ -36,7 +36,7 @@ NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "
 
 @dataclass(frozen=True)
 class WrittenNumber:
-    """A number as a cell writes it: `whole` digits before the point, `units` of the last decimal with its sign."""
+    """A number as a cell writes it: `whole` has the digits before the point, `units` the value without the point."""
 
     sign: str
     whole: str
@@ -55,7 +55,7 @@ class WrittenNumber:
         return cls(match[1], match[2], len(match[3] or ""), int(f"{match[1]}{digits}"))
 
     def text(self, units: int) -> str | None:
-        """Return `units` written in as many characters; None if that is impossible, or if the sign differs."""
+        """Return `units` written like this number, with as many characters; None if length or sign would change."""
         digits = str(abs(units)).zfill(len(self.whole) + self.decimals)
         whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
         padded = len(self.whole) > 1 and whole[:1] == "0" and self.whole[:1] != "0"
@@ -81,7 +81,7 @@ class SpareDigits:
         return f"{Decimal(self.steps * self.step).scaleb(-self.decimals):f}"
 
     def alternatives(self, row: int) -> tuple[str, ...]:
-        """Return all texts that a cell may get, in order, with its present text; empty if there is no other text."""
+        """Return all texts that a cell may get, in order, its present one included; empty if there is no other text."""
         number, cell = self.numbers.get(row), self.cells[row]
         if number is None or cell is None or number.units % self.step or not self._allowed(number.units):
             return ()
@@ -153,7 +153,7 @@ def spare_digits(table: Table, column: str, share: float, amount: Decimal | None
 
 
 def _decimals(written: Mapping[int, WrittenNumber]) -> int:
-    """Return the number of decimals of the last digit: the largest number that a fifth of the cells have."""
+    """Return the number of decimals up to the digit to draw: the largest number that a fifth of the cells have."""
     counts = Counter(number.decimals for number in written.values())
     least = LEAST_SHARE_OF_DECIMALS * len(written)
     return max((places for places, times in counts.items() if times >= least), default=0)

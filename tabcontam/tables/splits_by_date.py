@@ -65,7 +65,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
 
 
 def _side_of(table: Table, month: str) -> str:
-    """Return the side of a whole table, by its dates of release and completion; "" if both sides are possible."""
+    """Return the side of `month` that a whole table is on, by its release and completion dates; "" if unclear."""
     first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
     if first and first > month[: len(first)]:
         return AFTER

@@ -54,13 +54,14 @@ CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
 class Table:
     """One edition of a dataset, or a user's file.
 
-    `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A model that names the table
-    may use any of `names` (title and aliases, long ones first), but none of `not_names` (Wine Quality for Wine).
-    `missing` are the marks of missing values besides None. `order` is "kept", or a phrase such as "sorted by class".
-    `hints` are a card's hints to tests: from test id to feature names. `private` rows belong to a FILE, or to a user's
-    own card that does not state that they are public. `header` is whether the file's first line names its columns; if
-    not, a card names them, or they get numbers. `reading` are the user's options for reading the text. `read` describes
-    how a FILE was read. `text` names the columns of running text, if the table has any.
+    `name` is the short name (`adult`, or the FILE's name), `title` the name in prompts. A reply that names the table
+    may use any of `names` (title and aliases, long ones first). The `not_names` are names of other data (Wine Quality
+    for Wine). `missing` are the marks of missing values besides None. `order` states the order of the rows: "kept", or
+    a phrase such as "sorted by class". `hints` maps the id of a test to the features that the card recommends for it.
+    `private` rows belong to a FILE, or to a user's own card that does not state that they are public. `header` is True
+    if the file's first line names the columns; if not, a card names them, or they get numbers. `reading` are the user's
+    options for reading the text. `read` describes how a FILE was read. `text` names the columns of running text, if the
+    table has any.
 
     `split` names the part of the dataset that these rows are (`train`), "" if it has no parts. `elsewhere` is the
     number of rows that are in another split, too (None if a split cannot be read). `dated_by` is the column of the
@@ -156,7 +157,8 @@ class Table:
 
     @cached_property
     def all_stored(self) -> tuple[tuple[Cell, ...], ...]:
-        """The rows, then the other stored rows of a large file, which are only compared or learned from.
+        """The `rows`, then the stored rows of a large file that no query asks about: they are for comparison and
+        learning.
 
         A search for rows similar to a given row has to include them.
         """
@@ -211,7 +213,7 @@ class Table:
         return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
 
     def is_categorical(self, column: str) -> bool:
-        """Return whether a column has few distinct values, and is no column of numbers or is the target."""
+        """Return whether a column has few distinct values, and is either the target or no column of numbers."""
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
@@ -233,14 +235,14 @@ class Table:
         return frozenset(self.all_stored)
 
     def is_row(self, cells: Sequence[Cell]) -> bool:
-        """Return whether `cells` is a row of the table; if the table is a sample, a row of its file.
+        """Return whether `cells` is a row of the table, or of the whole file if the table is a sample.
 
         A row of the file is always recognised. For a large file, about 2 in 100 tests of other cells return True, too.
         """
         return tuple(cells) in self.row_set or self.may_hold(cells)
 
     def may_hold(self, cells: Sequence[Cell], *, answered: bool = True) -> bool:
-        """Return whether a large file seems to have a row of these cells; unless `answered`, its target may differ.
+        """Return whether a large file seems to have a row of these cells; unless `answered`, targets are not compared.
 
         Return False if the table has all rows of its file, or if its rows were changed.
         """
@@ -279,10 +281,10 @@ def load_table(
     source (an address, `openml:ID`, `hf:datasets/OWNER/NAME#SPLIT`, `sklearn:NAME`), or a FILE by its path. After a `#`
     a FILE or an address may name a table in it or a split, or both (`my.csv#test`, `my.db#table#test`).
 
-    `target`, `name` and `form` (how a text is read) apply only to a FILE or a source. If it has more than 60,000 rows,
-    the table is a sample with exact facts about all rows (`tables/large/`), unless `whole`. Raises `UsageError` for an
-    unknown dataset, edition or target; for a card that cannot be read or does not fit its file; and for a file that is
-    missing, has the wrong hash, cannot be fetched or has no table.
+    `target`, `name` and `form` (how a text is read) apply only to a FILE or a source. If a FILE or a source has more
+    than 60,000 rows, the table is a sample with exact facts about all rows (`tables/large/`), unless `whole`. Raises
+    `UsageError` for an unknown dataset, edition or target; for a card that cannot be read or does not fit its file; and
+    for a file that is missing, has the wrong hash, cannot be fetched or has no table.
     """
     check_part_named(spec)
     if is_source(spec):
@@ -367,7 +369,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
 
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and rows as the card states. Nothing is checked, since the SHA-256 proves the bytes."""
+    """Return columns and rows, read as the card states. The content is not checked, since its SHA-256 was."""
     if edition.form == JSONL:
         columns, rows = read_json(File(content, edition.file))
         kept = [index for index, column in enumerate(columns) if edition.has(column)]
@@ -456,7 +458,7 @@ def bare_codes(target: str, answers: Iterable[str]) -> bool:
 
 
 def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -> TableExcerpt:
-    """Return the stored part of a FILE or frame: if `sampled`, a sample of many rows. Raises `UsageError`."""
+    """Return the rows of a FILE or frame to store: if `sampled`, of many rows only a sample. Raises `UsageError`."""
     columns, rows = contents
     if len(columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")

@@ -18,7 +18,7 @@ class ReadDescription:
     renamed: tuple[str, ...] = ()
 
     def line(self, rows: int, columns: int) -> str:
-        """Return a line for plans and reports on a table of this size; "" if nothing is known."""
+        """Return a line on how a table of this size was read, for plans and reports; "" if this is unknown."""
         listed = 4  # renamed columns that a line lists
         if not self.kind:
             return ""

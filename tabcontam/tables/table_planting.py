@@ -39,7 +39,7 @@ Tied = Callable[[Table, str, Mapping[int, str]], str | None]
 
 @dataclass(frozen=True)
 class PlantingChoices:
-    """The user's choices. The change of a cell is limited by `share` and, for single columns, by `amounts`."""
+    """The user's choices for planting. `share` and, for single columns, `amounts` limit the change of a cell."""
 
     columns: tuple[str, ...] = ()
     cells: int | None = None
@@ -97,7 +97,7 @@ def plant(
     on_progress: OnProgress = lambda done, total: None,
     secret: bytes | None = None,
 ) -> Planting:
-    """Return a copy of a delimited text file with the last digits of some cells drawn, its key, and a report.
+    """Return a copy of a delimited text file in which last digits of some cells are drawn, its key, and a report.
 
     At most one cell in a row is changed. The `secret` determines the cells and their digits; it is random if None.
     `published` is the name of the new file. `tied` searches for a column that reveals changed cells. `on_progress` is
@@ -119,7 +119,8 @@ def plant(
 
 
 def write_planted(planting: Planting, out: Path, key_file: Path) -> None:
-    """Write the key, then the planted file, each completely or not at all. If the file fails, the key is removed.
+    """Write the key, then the planted file, each completely or not at all. If writing the file fails, the key is
+    removed.
 
     Raises `UsageError` if one of the files exists already, or cannot be written.
     """
@@ -182,7 +183,7 @@ def _columns(
 
 
 def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
-    """Return the column that reveals changed cells, searched for with cells changed as planting changes them."""
+    """Return the column that reveals changed cells, or None. `tied` gets cells changed as planting changes them."""
     rng = Random(0)
     altered = {}
     for row in pool(table, [row for row in spare.numbers if spare.alternatives(row)], MOST_ROWS_FOR_LAWS):
@@ -191,7 +192,7 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
 
 
 def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
-    """Return the cells that may be planted, by row. Only unique rows have any, since a copy would reveal the change."""
+    """Return the cells that may be planted, by row. Repeated rows have none: a copy would reveal the change."""
     times = Counter(table.rows)
     found: dict[int, list[PlantedCell]] = {}
     for row in (row for row, cells in enumerate(table.rows) if times[cells] == 1):

@@ -1,4 +1,4 @@
-"""Tables with texts: the columns with the text of a row, and the use of the text, which instructions name.
+"""Tables with texts: the columns with the text of a row, and the role of the text, which prompts mention.
 
 Golchin and Surdeanu 2024, appendix A, word their instructions in the four forms of `TextForm`.
 """
@@ -32,9 +32,10 @@ class TextForm(StrEnum):
 class TextTask:
     """The columns of a dataset of texts.
 
-    `texts` are the columns that form one text, in reading order (title and description of a news item). In a pair the
-    first sentence is shown and the second is completed. In a summary only the completed column is named. `label` is the
-    column of the label, if there is one; `names` maps its values to names (1 to World).
+    `texts` are the columns that form one text, in reading order (title and description of a news item). Of a pair of
+    sentences, prompts show the first, and the model completes the second. For summaries, `texts` has only the column
+    that is completed. `label` is the column of the label, if there is one; `names` maps its values to names (1 to
+    World).
     """
 
     form: TextForm
@@ -60,8 +61,8 @@ def found_texts(
 ) -> TextTask | None:
     """Return the text columns of a FILE, with the target as their label; None if its rows are no texts.
 
-    Text columns have long cells of many words that hardly repeat, and most of the table's content. Several of them form
-    one text in their order, such as title and description.
+    Text columns have long cells of many words that hardly repeat, and they hold most of the table's content. Several of
+    them form one text in their order, such as title and description.
     """
     if len(columns) > MOST_COLUMNS_WITH_TEXTS or not rows:
         return None

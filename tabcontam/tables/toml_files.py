@@ -18,7 +18,7 @@ TEXTS = (tuple[str, ...], tuple[str, ...] | None)
 
 
 class TomlKind(NamedTuple):
-    """A kind of file: its title, the option that names such a file, and the keys that only this kind has."""
+    """A kind of TOML file: its title, the option that names such a file, and the keys that only this kind has."""
 
     title: str
     option: str
@@ -36,7 +36,7 @@ Item = TypeVar("Item")  # a `Card`, a `Serializer` or a `PromptSet`
 
 
 def shipped_files(kind: str) -> list[Path]:
-    """Return the shipped files of a kind ("datasets", "serializers" or "prompts"), by name."""
+    """Return the shipped files of a kind ("datasets", "serializers" or "prompts"), sorted by name."""
     return sorted(shipped(kind).glob(f"*{SUFFIX}"))
 
 
@@ -69,7 +69,7 @@ def load_named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[
 
 
 def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
-    """Return the item in a user's own file, or the equal shipped one. Raises `UsageError` if only names are equal."""
+    """Return the item in a user's file, or the equal shipped item. Raises `UsageError` if only the names are equal."""
     own: Any = load(path)
     other: Any = known.get(own.name)
     if other is not None and replace(other, about=own.about) != own:
@@ -119,7 +119,7 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
 def check_fields(
     kind: type, raw: Mapping[str, Any], where: str, given: Sequence[str] = (), *, blank: bool = False
 ) -> dict[str, Any]:
-    """Return the keys of a file as fields of the dataclass `kind`; the reader itself sets the fields in `given`.
+    """Return the keys of a file as fields of the dataclass `kind`, except the fields `given`, which the caller sets.
 
     Raises ValueError, which names `where` and the field, for a key that is unknown, missing or of the wrong type. Texts
     may be empty only if `blank`.
@@ -153,13 +153,13 @@ def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
 
 
 def plain_name(where: str, name: str) -> None:
-    """Check a name. Raises ValueError if a terminal would change it, or if it only looks like another name."""
+    """Check a name. Raises ValueError if it is empty, has a blank at an end, or has characters that cannot be seen."""
     if not name.isprintable() or name != name.strip() or not name:
         raise ValueError(f"{where} cannot be {name!r}: write letters that can be seen, with no blank at its ends")
 
 
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
-    """Return a list of texts as a tuple; only with `blank` may it or a text be empty. Raises ValueError if not."""
+    """Return a list of texts as a tuple; list and texts may be empty only if `blank`. Raises ValueError if not."""
     if isinstance(value, list) and (value or blank) and all(isinstance(one, str) and (one or blank) for one in value):
         return tuple(value)
     raise ValueError(f"{where} is no list of texts")

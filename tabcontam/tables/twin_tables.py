@@ -28,13 +28,13 @@ def twin(table: Table) -> Table:
     """Return a table with the same columns, shuffled within the target's classes, that has no row of `table`.
 
     Values that few rows have are shuffled again over all classes. Otherwise a value that occurs once would show the
-    class of its row to a model that has read the row: that would be memory of the table. Numbers are exchanged with
-    near numbers, and so stay about as likely in their class. Withheld rows, if given, are shuffled together with the
-    published rows: a model that has read the twin has read as much of both. If a shuffled row equals a real row, it
-    exchanges single cells with rows of its class, or is dropped. Planted digits, if the key is given, are first drawn
-    again: the twin has none of the published digits. The words of texts are shuffled: the twin has none of the table's
-    texts. The twin of a table is always the same. Raises `Skip` if the table enumerates its domain, or if less than
-    half of the rows are left.
+    class of its row to a model that has read the row: that would be memory of the table. Such numbers are exchanged
+    with near numbers, and so stay about as likely in their class. Withheld rows, if given, are shuffled together with
+    the published rows: a model that has read the twin has read as much of both. If a shuffled row equals a real row, it
+    exchanges single cells with rows of its class, or is dropped. If the key of planted digits is given, the digits are
+    first drawn again: the twin has none of the published digits. The words of texts are shuffled: the twin has none of
+    the table's texts. The twin of a table is always the same. Raises `Skip` if the table has all combinations of
+    feature values, or if less than half of the rows are left.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
@@ -88,7 +88,7 @@ def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
 
 
 def _apart_from(table: Table, mixed: Iterable[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """Return the mixed rows that the table does not contain. Raises `Skip` if less than half are left."""
+    """Return the rows in `mixed` that the table does not contain. Raises `Skip` if less than half are left."""
     rows = list(mixed)
     kept = [(place, row) for place, row in rows if not table.is_row(row)]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
@@ -167,7 +167,7 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
 
 
 def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Callable[[Row], bool], rng: Random) -> None:
-    """Change a row that equals a real row: exchange one of its cells with a row of its group. Neither may be real."""
+    """Change a row that equals a real row: exchange one cell with a row of its group, so that neither is a real row."""
     row = rows[index]
     if not is_row(tuple(row)):
         return

@@ -1,8 +1,8 @@
-"""Withheld rows: rows of a table's source that were never published, compared with the published rows.
+"""Withheld rows: rows of a table's source that were never published. They are compared with the published rows.
 
-The two kinds are exchangeable if chance decided which rows were withheld. Contents that occur twice among all rows are
-left out of both kinds. If only withheld rows that were also published were left out, frequent contents would remain on
-the published side alone.
+Published and withheld rows are exchangeable if chance decided which rows were withheld. Rows with equal content are
+left out of both kinds. If only withheld rows with a published copy were left out, frequent contents would remain only
+among the published rows.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ class ComparableRows:
 def with_withheld(
     tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables, each with the withheld rows of matching files, and a line on each file that repeats rows.
+    """Return the tables, each with the withheld rows of its files, and a line on each file with published rows.
 
     Raises `UsageError` for a file that fits no table or several, and for a file that has only rows of its table.
     """
@@ -49,7 +49,7 @@ def with_withheld(
 
 
 def comparable_rows(table: Table) -> ComparableRows:
-    """Return the published and withheld rows to compare, without rows that a model may rightly know."""
+    """Return the published and withheld rows to compare, without repeated rows and rows of known files."""
 
     def find() -> ComparableRows:
         every = (*table.rows, *table.withheld)

@@ -18,11 +18,12 @@ class UnseenTwin:
     """A twin of a table: made-up rows with their classes, one for each of some of the table's rows.
 
     `originals` are the places of the table's rows. `rows` are the features of their twins, in the order of `features`.
-    `labels` are the twins' classes, as answers of the question. `own` and `twins` are the predictions of gradient
-    boosting and logistic regression for each row and for its twin; both learned from other rows of the table. They
-    measure how hard each is. `own_chances` and `twin_chances` are the chances of each of the `classes`, averaged over
-    both learners. These four fields are empty until the twin is checked. `unchanged` names the features that are equal
-    in all rows and twins, because the meaning of other values is unknown.
+    `labels` are the twins' classes, as answers to the classification question. `own` and `twins` are the classes that
+    two learners, gradient boosting and logistic regression, predict for each row and for its twin. Both learned from
+    other rows of the table. Their accuracy shows whether rows and twins are equally hard to predict. `own_chances` and
+    `twin_chances` are the chances of each of the `classes` for the rows and for the twins, averaged over both learners.
+    These five fields are empty until the twin is checked. `unchanged` names the features that are equal in all rows and
+    twins, because the meaning of other values is unknown.
     """
 
     kind: str
@@ -39,7 +40,7 @@ class UnseenTwin:
 
     @cached_property
     def place(self) -> dict[int, int]:
-        """The index of the twin of each of the table's rows, by the row's place."""
+        """The index in `rows` of each row's twin, by the place of the row in the table."""
         return {row: place for place, row in enumerate(self.originals)}
 
     def table(self, source: Table) -> Table:
@@ -62,7 +63,7 @@ class UnseenTwin:
 
 
 class Twin(ABC):
-    """A kind of unseen twin."""
+    """A kind of unseen twin, such as `perturbed`."""
 
     kind: ClassVar[str]
     keeps: ClassVar[str]

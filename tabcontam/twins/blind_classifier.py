@@ -1,6 +1,6 @@
-"""A blind classifier, which tries to distinguish a twin's rows from the table's. It learns from other rows and labels.
+"""A blind classifier: it tries to distinguish a twin's rows from the table's, and learns from other rows and labels.
 
-It tests a finished twin. Before, it chooses among several draws of a row the one that looks most like the table.
+It has two uses: to select, among several draws for a row, one that looks like the table, and to test a finished twin.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tabcontam.twins.twin_sample import Floats, Ints, Row, TwinSample
 
 @dataclass(frozen=True, eq=False)
 class BlindClassifier:
-    """Some of a sample's rows, in two halves. A row and all its twins are in the same half."""
+    """Blind classifiers for two halves of a sample's rows. A row and all its twins are in the same half."""
 
     sample: TwinSample
     rows: Sequence[int]
@@ -67,9 +67,9 @@ class BlindClassifier:
     def chosen(self, draws: Floats, of: Ints, rng: np.random.Generator) -> Ints:
         """Return one of several draws for each row, at random; draws that look more like the table are more probable.
 
-        `draws` has the draws as numbers; `of` has, for each draw, the place of its row. The probability is proportional
-        to the odds that the draw is a row of the table, by classifiers that learned from other rows (Azadi et al. 2019,
-        "Discriminator rejection sampling", here among a few draws).
+        `draws` has the draws as numbers; `of` has, for each draw, the place of its row. The probability of a draw is
+        proportional to the odds that it is a row of the table. Classifiers that learned from other rows estimate these
+        odds (Azadi et al. 2019, "Discriminator rejection sampling", here among a few draws).
         """
         looks = np.zeros(len(draws))
         taken = _taken(looks, of, rng)

@@ -1,7 +1,7 @@
 """A table's versions after Bordt et al. 2024, "Elephants Never Forget"; each version is made from the one before.
 
-For some datasets the authors published hand-written recipes (`tabmemcheck`). Here the table's cells determine the
-recipe. `benchmarks.versions` compares the two.
+For some datasets the authors published hand-written recipes (in the package `tabmemcheck`). Here the recipe is derived
+from the table's cells. `benchmarks.versions` compares both kinds of recipes.
 """
 
 import re
@@ -47,7 +47,7 @@ class OriginalTwin(Twin):
     like: ClassVar[bool] = False
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return the rows that may have twins."""
+        """Return the rows that may have twins, unchanged."""
         return _made(self.kind, sample, sample.features, _columns(sample))
 
 
@@ -59,13 +59,14 @@ class LastDigitsTwin(Twin):
     values: a zero often marks a missing measurement.
 
     Changes: each number of a feature with more than ten values. It changes by at most a hundredth of the feature's
-    standard deviation and by at least one unit of its last digit, and stays between the feature's smallest and largest
-    value. Row numbers all change by one amount. Names, codes and ticket numbers become ones that no row has. A feature
-    of numbers that follows from another feature stays.
+    standard deviation, but by at least one unit of its last digit. It stays between the feature's smallest and largest
+    value. One constant is added to all row numbers. Names, codes and ticket numbers become new ones that no row has. A
+    feature of numbers that follows from another feature stays unchanged.
 
-    Cannot be taken for more rows of the table: a number that many rows share is moved in each, and a blind classifier
-    may see that. Only the small size of the noise keeps a row's label right. A table is refused if learners of its rows
-    are right more or less often on this version than on the rows. For `perturbed` more is checked.
+    Cannot pass for further rows of the table: a number that many rows share is moved differently in each, and a blind
+    classifier may detect that. Only the small size of the noise keeps a row's label right. A table is refused if
+    learners trained on its rows are right more or less often on this version than on the rows. The twin `perturbed` has
+    to pass further checks.
     """
 
     kind: ClassVar[str] = "bordt_perturbed"
@@ -106,7 +107,7 @@ class TaskTwin(Twin):
     relearned: ClassVar[bool] = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
+        """Return a twin of each row. Raises `Skip` if a feature has running text."""
         moves, columns = _with_more_digits(sample, baseline, rng)
         worded = [
             cells if moves.numeric(place) or moves.named(place) else _called(sample, cells, _words)
@@ -136,7 +137,7 @@ class StandardisedTwin(Twin):
     relearned: ClassVar[bool] = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row. Raises `Skip` if a feature has texts to read."""
+        """Return a twin of each row. Raises `Skip` if a feature has running text."""
         moves, columns = _with_more_digits(sample, baseline, rng)
         recoded = [
             _standardised(sample, cells, rng)
@@ -162,8 +163,8 @@ def _columns(sample: TwinSample) -> Columns:
 def _perturbed(moves: Moves, baseline: LabelBaseline, rng: np.random.Generator) -> Columns:
     """Return the cells of each feature, with other last digits or names.
 
-    Raises `Skip` if last digits determine the label. Row numbers change only after the baseline's prediction, since it
-    has not learned from larger numbers.
+    Raises `Skip` if last digits determine the label. Row numbers change only after the baseline has predicted the
+    labels, since it has not learned from numbers as large as the new ones.
     """
     own = _columns(moves.sample)
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
@@ -191,7 +192,7 @@ def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -
 
 
 def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) -> None:
-    """Raise `Skip` if the baseline is right more or less often on these cells than on the rows (95 % interval)."""
+    """Raise `Skip` if the baseline's accuracy on `columns` is outside the 95 % interval of that on the rows."""
     rows, codes = sample.rows[: sample.twins], sample.codes[: sample.twins]
     both = rows, tuple(zip(*columns, strict=True))
     own, other = (baseline.chances(cells, range(len(rows))).argmax(axis=1) == codes for cells in both)
@@ -230,7 +231,7 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
 
 
 def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
-    """Return the perturbed cells; numbers with a point get one more digit. Raises `Skip` for texts to read."""
+    """Return the perturbed cells, with one more digit for numbers with a point. Raises `Skip` for running text."""
     moves = Moves(sample)
     if texts := moves.texts():
         raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be reworded here")
@@ -249,7 +250,7 @@ def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.rando
 
 
 def _words(names: Sequence[str]) -> list[str]:
-    """Return names written as words; all names stay unchanged if two of them would become equal.
+    """Return names written as words; all names stay unchanged if any two would become equal.
 
     >>> _words(["HoursPerWeek", "Self-emp-not-inc", "petal_width (cm)", "1st-4th", "BMI"])
     ['Hours Per Week', 'Self emp not inc', 'Petal width (cm)', '1st-4th', 'BMI']

@@ -1,4 +1,4 @@
-"""Predictions of learners for the table's rows and for fresh rows, to measure how hard both are."""
+"""Predictions of learners for the table's rows and for fresh rows, to measure how hard to predict both are."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ from tabcontam.twins.twin_sample import sample
 
 @dataclass(frozen=True)
 class FreshPredictions:
-    """The predictions of gradient boosting and logistic regression, by row place, and for the fresh rows.
+    """The predictions of gradient boosting and logistic regression, for rows by their place and for fresh rows.
 
-    For each row, they learned from other rows of the table, never from a fresh row.
+    For each row, both learned from other rows of the table, never from a fresh row.
     """
 
     own: dict[int, tuple[str, ...]]
@@ -26,8 +26,8 @@ class FreshPredictions:
 def predict_fresh_rows(table: Table) -> FreshPredictions:
     """Return the predictions for at most 1,000 rows, chosen by the table's content, and for its fresh rows.
 
-    Learners that saw four fifths of the table's rows predict each row; for a fresh row a seed chooses the four fifths.
-    Raises `Skip` with the reason if learners cannot learn from the table.
+    Each row is predicted by learners of four fifths of the table's rows, without the row itself. For a fresh row, a
+    seed chooses the four fifths. Raises `Skip` with the reason if learners cannot learn from the table.
     """
     return cached_fact(table, "fresh rows", lambda: _find(table))
 

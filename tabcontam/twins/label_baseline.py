@@ -1,8 +1,8 @@
 """The baseline of a row's label: the chance of each class given the other cells, by learners of other rows.
 
-It also predicts made-up rows. It combines gradient boosting and logistic regression, which also sees the products of
-any two numbers. The chances are calibrated by one temperature, chosen by the log-loss of held-out rows (Guo et al.
-2017, "On calibration of modern neural networks", section 4.2).
+It also predicts made-up rows. It combines gradient boosting with logistic regression; the latter also sees the product
+of any two numbers. One temperature calibrates the chances; it is chosen to minimise the log-loss on held-out rows (Guo
+et al. 2017, "On calibration of modern neural networks", section 4.2).
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ TEMPERATURES = tuple(2.0 ** (step / 16) for step in range(-24, 25))
 
 @dataclass(frozen=True, eq=False)
 class FoldLearners:
-    """Learners of the classes: one for each part of a sample's rows, which learned from the other parts."""
+    """Classifiers: one for each part of a sample's rows. Each one learned from the other parts."""
 
     encoder: Encoder
     parts: Ints
@@ -31,7 +31,7 @@ class FoldLearners:
     classes: int
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """Return the chance of each class, shape (rows, classes). `of` has each row's original row in the sample."""
+        """Return the chance of each class, shape (rows, classes). `of` has the sample index of each row's original."""
         read = self.read(self.encoder.plain(rows))
         parts, found = self.parts[list(of)], np.zeros((len(rows), self.classes))
         for part, model in enumerate(self.fitted):
@@ -76,15 +76,15 @@ class LabelBaseline:
     temperature: float
 
     def chances(self, rows: Sequence[Row], of: Sequence[int]) -> Floats:
-        """Return the chance of each class, shape (rows, classes). `of` has each row's original row in the sample."""
+        """Return the chance of each class, shape (rows, classes). `of` has the sample index of each row's original."""
         return _tempered(sum(one.chances(rows, of) for one in self.members) / len(self.members), self.temperature)
 
     def each(self, rows: Sequence[Row], of: Sequence[int]) -> list[Floats]:
-        """Return the chances by each learner, each of shape (rows, classes)."""
+        """Return the chance of each class by each kind of learner, each array of shape (rows, classes)."""
         return [_tempered(one.chances(rows, of), self.temperature) for one in self.members]
 
     def drawn(self, rows: Sequence[Row], of: Sequence[int], rng: np.random.Generator) -> tuple[str, ...]:
-        """Return a random class for each row, with the baseline's chances."""
+        """Return a random class for each row, drawn with the chances that the baseline predicts."""
         edges = self.chances(rows, of).cumsum(axis=1)
         places = (rng.random((len(rows), 1)) * edges[:, -1:] > edges).sum(axis=1)
         return tuple(self.sample.classes[place] for place in places)

@@ -1,13 +1,13 @@
-"""The features that may be moved: learners have learned all that their values mean for the label.
+"""Features whose values may be moved, since learners have learned all that the values mean for the label.
 
 An LLM may know the meaning of a value, such as a postcode or a harbour; learners see a number or a word. If a value
 means more than learners have learned, a moved value may change the label. A twin would then have a wrong label, and the
 LLM's skill would be taken for memory. So a feature stays if the rows show such a meaning, or are too few to exclude it.
 
-The residuals show what learners missed: r is a row's label (0 or 1 for each class) minus its chance, by learners that
-did not see the row. If rows that share a value have similar residuals, the value has information that was not learned.
-The mean of r·r' over pairs of rows that share a value estimates the variance that the value adds. The variance of this
-estimate comes from the same products, as if rows were independent.
+The residuals show what learners missed: r is a row's label (0 or 1 for each class) minus the chance that learners
+predict without having seen the row. If rows that share a value have similar residuals, the value has information that
+learners missed. The mean of r·r' over pairs of rows that share a value estimates the variance that the value adds. The
+variance of this estimate is computed from the same products, as if rows were independent.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints
 
 @dataclass(frozen=True)
 class ValueInformation:
-    """The information in values that was not learned: a variance of a class's chance, and its standard error."""
+    """Information of values that learners missed: the variance it adds to a class's chance, and its standard error."""
 
     variance: float
     error: float
@@ -65,10 +65,10 @@ class MovableFeatures:
     def _may_move(self, place: int) -> bool:
         """Return whether a feature's values may be moved.
 
-        Names stay. A feature stays if its values, alone or with another feature's, have information that was not
-        learned. For whole numbers and for other numbers that repeat, this information must also have a small upper
-        limit. A feature of whole numbers, or one related to it, must also have an order on which the label depends.
-        Otherwise the numbers may be codes or parts of a date, whose order means nothing.
+        Names stay unchanged. A feature stays if its values, alone or with another feature's, have information that was
+        not learned. A feature of whole numbers or repeated numbers stays, too, if the upper limit of this information
+        is not small. A feature of whole numbers also stays unless the label depends on its order, or on that of a
+        related feature. Otherwise the numbers may be codes or parts of a date, whose order means nothing.
         """
         moves = self.moves
         if moves.named(place):
@@ -86,14 +86,14 @@ class MovableFeatures:
         return not any(self._together(place, other).is_found(len(others)) for other in others)
 
     def _together(self, place: int, other: int) -> ValueInformation:
-        """Return the information in pairs of values of two features, minus that in the values of `other` alone."""
+        """Return the information that the feature `place` adds to the values of the feature `other`."""
         both = self._information(RANK_BINS * self._groups[place] + self._coarse[other])
         alone = self._information(self._coarse[other])
         return ValueInformation(both.variance - max(0.0, alone.variance), float(np.hypot(both.error, alone.error)))
 
     @cached_property
     def _residuals(self) -> Floats:
-        """The labels minus their chances, shape (rows, classes)."""
+        """The labels (0 or 1 for each class) minus their predicted chances, shape (rows, classes)."""
         found = self.moves.sample
         chances = self.baseline.chances(found.rows, range(len(found.rows)))
         return np.asarray(np.eye(len(found.classes))[found.codes] - chances)
@@ -114,7 +114,7 @@ class MovableFeatures:
 
     @cached_property
     def _groups(self) -> list[Ints]:
-        """For each feature, a group number for each row: rows with one value, or with near numbers if few repeat."""
+        """For each feature, each row's group: rows with equal values, or with near numbers if few numbers repeat."""
         return [
             self._by_rank(place, RANK_BINS) if self.moves.numeric(place) and not self._repeats(place) else values
             for place, values in enumerate(self._values)
@@ -122,7 +122,7 @@ class MovableFeatures:
 
     @cached_property
     def _values(self) -> list[Ints]:
-        """For each feature, a number for each row; rows with one value share it."""
+        """For each feature, a number for each row; rows with equal values have equal numbers."""
         key = self.moves.sample.key
         keys = [[key(cell) or "" for cell in cells] for cells in self.moves.columns]
         return [np.asarray(np.unique(own, return_inverse=True)[1], dtype=np.int64) for own in keys]
@@ -160,7 +160,7 @@ class MovableFeatures:
 
 
 def _most_frequent(values: Ints, groups: int) -> Ints:
-    """Return the rank of each value by frequency; all rarer values are in the last of `groups` groups."""
+    """Return the rank of each value by frequency; the last of `groups` ranks is shared by all rarer values."""
     order = np.argsort(-np.bincount(values), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

@@ -105,7 +105,7 @@ class Moves:
         return [pair for pair in combinations(places, 2) if correlated(*pair) or self.follows(*pair)]
 
     def follows(self, first: int, second: int) -> bool:
-        """Return whether the first feature determines the second, or the second the first; its values must repeat."""
+        """Return whether one of two features determines the other; the values of the determining one must repeat."""
         return self._determines(first, second) or self._determines(second, first)
 
     def _determines(self, first: int, second: int) -> bool:
@@ -174,8 +174,8 @@ class Moves:
     def known(self) -> Flags:
         """Flags, of shape (rows, features): True if learners can know what a cell means.
 
-        Numbers are known, since they can be compared. So are frequent categories. An LLM may know more of a rare
-        category.
+        Numbers are known, since they can be compared. Frequent categories are known, too. A rare category is not, since
+        an LLM may know more of it than learners.
         """
         found = np.ones((len(self.sample.rows), len(self.columns)), dtype=bool)
         for place, cells in enumerate(self.columns):
@@ -193,12 +193,12 @@ class Moves:
         return [name for place, name in features if self.named(place) and _words(self.columns[place]) > TEXT_WORDS]
 
     def _continuous(self, place: int) -> bool:
-        """Return whether there are numbers between a feature's numbers in the notation of the feature."""
+        """Return whether a feature of numbers is continuous: it has many values, none in exponent notation."""
         own = self.counts(place)
         return self.numeric(place) and len(own) > MOST_CATEGORIES and not any("e" in (one or "").lower() for one in own)
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
-        """Return numbers a few ranks away, as the column writes them; missing cells stay."""
+        """Return for each row a cell whose number is a few ranks away from its own; missing cells stay missing."""
         numbers, cells = self.plain[:, place], self.columns[place]
         order = np.argsort(numbers, kind="stable")[: int(np.isfinite(numbers).sum())]
         rank = np.full(len(numbers), -1)
@@ -212,7 +212,7 @@ class Moves:
         return [cells[row] if rank[row] < 0 else cells[order[to]] for row, to in zip(rows, targets, strict=True)]
 
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
-        """Return numbers moved by `share` towards those of the rows `lent`; if impossible, the row's own cells."""
+        """Return the numbers, moved by `share` of the way to those of the rows `lent`; unchanged if one is missing."""
         cells, numbers = self.columns[place], self.plain[:, place]
         digits, same = self.digits(place)
         pulled = numbers[list(rows)] + share * (numbers[lent] - numbers[list(rows)])
@@ -222,7 +222,7 @@ class Moves:
         ]
 
     def digits(self, place: int) -> tuple[int, bool]:
-        """Return the most digits after the point in a feature's numbers, and whether all numbers have as many."""
+        """Return the largest number of digits after the point in a feature, and whether all numbers have as many."""
         if place not in self._digits:
             missing = self.sample.table.missing
             known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
@@ -231,7 +231,7 @@ class Moves:
         return self._digits[place]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
-        """Return new names: each rare piece is joined from parts of two other rare pieces, and digits are drawn."""
+        """Return new names: rare words of a name are joined from parts of two other rare words, digits are drawn."""
         cells = self.columns[place]
         known = ("" if cell is None or self.sample.table.is_missing(cell) else cell for cell in cells)
         pieces = [PIECES.findall(cell) for cell in known]

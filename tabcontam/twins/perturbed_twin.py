@@ -26,12 +26,12 @@ from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
 
 @dataclass(frozen=True)
 class PerturbedTwin(Twin):
-    """Each row's values are moved within noise that cannot change its label, by the baseline.
+    """Each row's values are moved so little that its label cannot change, as the baseline predicts.
 
-    Keeps: the names of features and categories, and the label. Each of the baseline's learners keeps the likeliest
-    class, and the chance of each class to within 0.1. Related features are moved together. A category that fewer than
-    30 rows have stays: learners cannot know its meaning for the label, and an LLM may. A whole feature stays if
-    learners have not learned the meaning of its values, or if the rows cannot show that they have (see
+    Keeps: the names of features and categories, and the label. According to each of the baseline's learners, the
+    likeliest class stays, and the chance of each class changes by at most 0.1. Related features are moved together. A
+    category that fewer than 30 rows have stays: learners cannot know its meaning for the label, but an LLM may. A whole
+    feature stays if learners have not learned the meaning of its values, or if the rows cannot show that they have (see
     `MovableFeatures`): names, codes, identifiers, dates. So knowledge of the task, of features and categories, and of
     named persons or things helps as much on the twin as on the row.
 
@@ -39,13 +39,13 @@ class PerturbedTwin(Twin):
     their ranks or towards a similar row. Frequent categories become categories of similar rows. No twin is a row of the
     table, however its values are written.
 
-    Refused if learners learn nothing about the label, and if a column has texts to read: then it is unknown which noise
+    Refused if learners learn nothing about the label, and if a column has running text: then it is unknown which noise
     leaves the label unchanged.
 
-    Cannot show memory of a row that is recalled by the cells that stayed, such as its name or number, or by similar
-    rows. Such recall also works on the twin, and memory's share is then too small. The label may follow a law that is
-    finer than the rows show, such as one of single digits or of three features together. Then a twin may have a wrong
-    label, and skill is taken for memory.
+    Cannot show memory of a row that the model recalls from cells that stayed, such as a name or number, or from similar
+    rows. Such recall also works on the twin; memory's share is then estimated too small. The label may follow a law
+    that the baseline cannot learn from the rows, such as one of single digits or of three features together. Then a
+    twin may have a wrong label, and skill is taken for memory.
     """
 
     kind: ClassVar[str] = "perturbed"
@@ -53,7 +53,7 @@ class PerturbedTwin(Twin):
     changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return twins of the rows that can be moved in this way. Raises `Skip` if fewer than half can."""
+        """Return twins of the rows that can be moved in this way. Raises `Skip` if fewer than half of the rows can."""
         moves = Moves(sample, MovableFeatures(Moves(sample), baseline).staying)
         own = baseline.each(sample.rows[: sample.twins], range(sample.twins))
         if reason := _unknown(sample, moves, baseline.chances(sample.rows[: sample.twins], range(sample.twins))):
@@ -102,7 +102,7 @@ def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Gene
 def _accepted(
     sample: TwinSample, baseline: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
-    """Return the proposed rows that keep the chances of their label, have enough moved values and are not real."""
+    """Return the proposed rows that keep the chances of their label, have enough moved values and are no real rows."""
     others = baseline.each(proposed, rows)
     stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
     return {
@@ -121,8 +121,8 @@ def _stays(own: Floats, other: Floats) -> Flags:
 def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
     """Return the reason if the baseline cannot know which moves change a label; None if it can.
 
-    It must predict the labels of held-out rows better than the frequency of each class does. So the one-sided 95 %
-    limit of the mean gain in log-likelihood, by Student's t, must be above 0.
+    The baseline must predict the labels of held-out rows better than the frequency of each class does. So the one-sided
+    95 % limit of the mean gain in log-likelihood, by Student's t, must be above 0.
     """
     if texts := moves.texts():
         return f"{', '.join(map(repr, texts))} has texts to read, whose meaning for the label the baseline cannot learn"

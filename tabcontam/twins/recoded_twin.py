@@ -19,8 +19,9 @@ from tabcontam.twins.twin_sample import TwinSample
 class RecodedTwin(Twin):
     """Features and categories have other names, numbers other units.
 
-    Keeps: the class; the order of a feature's numbers, and their distances up to a factor; which cells are equal or
-    missing; the question and its answers. So a learner that sees only these rows does as well as on the table's.
+    Keeps: the class; the order of a feature's numbers, and the ratios of their distances; which cells are equal or
+    missing; the question and its answers. So a learner that sees only the recoded rows does as well as one that sees
+    the table's.
 
     Changes: features are called X1, X2, … and the values of a feature A, B, C, …, both in a shuffled order. The numbers
     of each feature are multiplied by one factor.

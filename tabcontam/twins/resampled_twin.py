@@ -19,8 +19,9 @@ class ResampledTwin(Twin):
     Changes: the label. A recalled label is right no more often than one that the baseline draws.
 
     Cannot tell memory from skill that exceeds the baseline's. If a model predicts the label better than the baseline
-    does, it loses accuracy here just as a model that recalls the label does. And recall loses too much here: where a
-    prediction would be right by chance, a recalled label may be wrong, so the difference is larger than memory's gain.
+    does, it loses accuracy here just as a model that recalls the label does. A model that recalls labels also loses too
+    much accuracy here. Where a prediction would be right by chance, a recalled label may be wrong: the loss is larger
+    than the gain from memory.
     """
 
     kind: ClassVar[str] = "resampled"

@@ -24,7 +24,7 @@ class Feature:
     codes: Mapping[str, float] | None = None
 
     def numbers(self, cells: Sequence[Cell]) -> Floats:
-        """Return each cell as a number: its own, or its value's code; NaN if missing."""
+        """Return each cell as a number: its own number, or the code of its value; NaN if missing."""
         return np.array([np.nan if cell is None or cell in self.missing else self._number(cell) for cell in cells])
 
     def standard(self, numbers: Floats) -> Floats:
@@ -71,7 +71,7 @@ class Encoder:
         return np.column_stack(columns) if columns else np.zeros((len(plain), 1))
 
     def products_of(self, plain: Floats) -> Floats:
-        """Return the columns of `spread_of`; for a few number features, also all squares and products of two."""
+        """Return the columns of `spread_of`; if features of numbers are few, also their squares and products of two."""
         spread = self.spread_of(plain)
         numeric = [place for place, one in enumerate(self.features) if one.numeric]
         if not 1 <= len(numeric) <= MOST_MULTIPLIED_FEATURES:
@@ -82,7 +82,7 @@ class Encoder:
 
 
 def for_trees(plain: Floats) -> Floats:
-    """Return the numbers; columns of NaN alone become zeros, since trees cannot use them."""
+    """Return the numbers; columns that are NaN throughout become zeros, since trees cannot use such columns."""
     return np.where(np.isnan(plain).all(axis=0), 0.0, plain)
 
 

@@ -16,7 +16,7 @@ from tabcontam.twins.twin_sample import Row, TwinSample
 
 @dataclass(frozen=True)
 class StatisticalTwin(Twin):
-    """New rows like the table's: each is drawn around one of its rows, with a label by the baseline.
+    """New rows like the table's: each is drawn around a row of the table, its label with the baseline's chances.
 
     The statistical model is a kernel. Each group of related features chooses one of the row's ten nearest rows, and
     takes that row's cells or moves towards them.
@@ -36,7 +36,7 @@ class StatisticalTwin(Twin):
     tries: ClassVar[int] = 3
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row with a draw outside the table. Raises `Skip` if fewer than half have one."""
+        """Return twins of rows with a draw that is no real row. Raises `Skip` if fewer than half have such a draw."""
         moves = Moves(sample)
         if texts := moves.texts():
             raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")

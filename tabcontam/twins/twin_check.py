@@ -15,13 +15,13 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
 
 # digits: digits of a stored chance
 def checked(sample: TwinSample, twin: Twin, made: UnseenTwin, *, digits: int = 4) -> UnseenTwin:
-    """Return the twin with the predictions of both learners. Raises `Skip` with the reason if it fails its check.
+    """Return the twin with the predictions of two learners. Raises `Skip` with the reason if it fails its check.
 
-    Gradient boosting and logistic regression learn from other rows than the predicted row, in other parts than those of
-    the baseline. Their accuracy on the twins must be within the exact 95 % interval of that on the rows. If the twin
-    has words of its own, learners of twins predict the twins, and learners of the same rows the rows. If the twin
-    claims to be like the table, a classifier tries to distinguish its rows and labels from the table's. The 95 %
-    interval of its AUC on held-out rows must reach down to 0.55.
+    Gradient boosting and logistic regression learn from rows other than the predicted row; the rows are divided into
+    other folds than for the baseline. Their accuracy on the twins must be within the exact 95 % interval of their
+    accuracy on the rows. If `twin.relearned`, learners of twins predict the twins, and learners of the twins' original
+    rows predict these rows. If the twin claims to be like the table, a classifier tries to distinguish its rows and
+    labels from the table's. The 95 % interval of its AUC on held-out rows must reach down to 0.55.
     """
     place = {row: number for number, row in enumerate(sample.places)}
     rows = [place[row] for row in made.originals]

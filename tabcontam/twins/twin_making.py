@@ -28,9 +28,9 @@ TWINS: Mapping[str, Twin] = {
 def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
     """Return the twin of a table; `kind` is a key of `TWINS`.
 
-    It depends on the rows and the seed, but not on the order of rows. At most 1,000 rows get a twin, chosen by the
-    table's content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, or if the
-    twin fails its check: see `checked`.
+    The twin depends on the rows and the seed, but not on the order of rows. At most 1,000 rows get a twin, chosen by
+    the table's content; learners see at most 2,000. Raises `Skip` with the reason if the table has no such twin, or if
+    the twin fails its check: see `checked`.
     """
     found = cached_fact(table, ("unseen", kind, seed), lambda: _cached(table, TWINS[kind], seed))
     if isinstance(found, str):

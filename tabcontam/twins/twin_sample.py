@@ -1,4 +1,4 @@
-"""The rows from which a twin is made: rows with a known class, or a sample of them that depends only on content."""
+"""The rows from which a twin is made: rows with a known class, or a sample of them, drawn by content."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 
 def labelled(table: Table, target: str, question: ClassificationQuestion) -> dict[int, str]:
-    """Return the answer of each row that has one, by the row's place."""
+    """Return each row's answer to `question`, by the row's place; rows without an answer are left out."""
     column = table.column(target)
     cells = ((row, column[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
@@ -32,7 +32,7 @@ def labelled(table: Table, target: str, question: ClassificationQuestion) -> dic
 class TwinSample:
     """Rows of a table: their places, their features in the order of column names, and their classes.
 
-    Only the first `twins` rows may get a twin. Rows that an LLM may know from elsewhere are not among these.
+    Only the first `twins` rows may get a twin. Rows that an LLM may know from elsewhere get no twin.
     """
 
     table: Table
@@ -55,7 +55,7 @@ class TwinSample:
         return np.array([place[label] for label in self.labels], dtype=np.int64)
 
     def is_real(self, row: Row) -> bool:
-        """Return whether a row of the table or of a known file has equal features, however they are written."""
+        """Return whether a row of the table or of a known file has equal features, even if written differently."""
         if self._key(row) in self._real:
             return True
         cells = dict(zip(self.features, row, strict=True))  # a large file's other rows are recognised as written here
@@ -78,11 +78,11 @@ class TwinSample:
         return self._keys[cell]
 
     def rng(self, *parts: object) -> np.random.Generator:
-        """Return a random generator for this table and these parts; row and column order do not change it."""
+        """Return a random generator for this table, seeded by `parts`; row and column order do not change it."""
         return np.random.default_rng(seeded(self.table, "unseen", *parts).getrandbits(64))
 
     def parts(self, *named: object) -> Ints:
-        """Return a random part, from 0, for each row; rows with equal features are in one part."""
+        """Return for each row a random part, a number from 0; rows with equal features are in one part."""
         drawn = self.rng("parts", *named).permutation(len(self.rows)) % TWIN_FOLDS
         first: dict[Row, int] = {}
         return np.array([first.setdefault(row, int(part)) for row, part in zip(self.rows, drawn, strict=True)])

@@ -1,1 +1,1 @@
-"""Tables too large for memory: read twice as a stream, for a sample of the rows and exact facts about all rows."""
+"""Tables too large for memory. They are read twice as a stream, for a sample of rows and exact facts about all rows."""

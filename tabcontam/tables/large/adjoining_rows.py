@@ -24,7 +24,7 @@ class AdjoiningRows:
     after: tuple[Row | None, ...]
 
     def facts(self) -> dict[str, Any]:
-        """Return the content in a form that JSON can store."""
+        """Return all fields in a form that JSON can store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -36,7 +36,7 @@ class AdjoiningRows:
         return cls(facts["by"], facts["order"], tuple(facts["informative"]), before, after)
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "AdjoiningRows":
-        """Return the adjoining rows after `change` has been applied to them."""
+        """Return a copy with the rows that `change` makes of the rows before and after."""
 
         def changed(rows: Sequence[Row | None]) -> tuple[Row | None, ...]:
             found = iter(change(tuple(row for row in rows if row is not None)))
@@ -45,7 +45,7 @@ class AdjoiningRows:
         return replace(self, before=changed(self.before), after=changed(self.after))
 
     def columns(self, name: str) -> Iterator[tuple[str, tuple[Row | None, ...]]]:
-        """Yield the earlier rows and the later rows, each with a name for the cells of column `name` there."""
+        """Yield the earlier rows, then the later rows, each with a title for the cells of column `name` in them."""
         kind = "" if self.by is None else f" by {self.by}"
         yield f"{name} of the row before{kind}", self.before
         yield f"{name} of the row behind{kind}", self.after

@@ -1,4 +1,4 @@
-"""Parquet, Feather, Arrow and ORC files as streams of rows, with values written as the reader of whole files does."""
+"""Parquet, Feather, Arrow and ORC files as streams of rows, with values written as in `arrow_files.py`."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

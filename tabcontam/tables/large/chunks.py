@@ -1,4 +1,4 @@
-"""Many rows as one array of bytes: a few array operations then process all cells of a column."""
+"""Many rows as one array of bytes, so that a few array operations process all cells of a column."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -127,7 +127,7 @@ def from_columns(cells: Sequence[Sequence[str | None]], columns: int) -> Chunk:
 
 
 def kept_rows(rows: Iterable[Sequence[str | None]]) -> tuple[tuple[str | None, ...], ...]:
-    """Return the rows with equal cells stored as one object. An empty cell stays an empty text."""
+    """Return the rows; equal cells are stored as one object, to save memory. An empty cell stays an empty text."""
     cells: dict[str | None, str | None] = {}
     return tuple(tuple(cells.setdefault(cell, cell) for cell in row) for row in rows)
 

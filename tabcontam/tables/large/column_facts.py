@@ -17,9 +17,9 @@ _WIDE = ("\u0085", "\u00a0", "\u1680", "\u2000", "\u2040", "\u3000")  # blanks, 
 class ColumnFacts:
     """The facts about a column after the rows read so far.
 
-    `counts` has the frequency of each value, in order of first appearance; None once there are many values. Then `odd`
-    has the values that are not numbers; None once there are many such values. Then `marks` has the values that may mark
-    a missing value.
+    `counts` has the frequency of each value, in order of first appearance; it becomes None once there are many values.
+    From then on, `odd` has the values that are not numbers; it becomes None, too, once there are many of them. From
+    then on, `marks` has the values that may mark a missing value.
     """
 
     place: int
@@ -62,7 +62,7 @@ class ColumnFacts:
             self._give_up(chunk, counts)
 
     def _give_up(self, chunk: Chunk, counts: Collection[str | None]) -> None:
-        """Stop counting values; store the values that are not numbers, of the rows so far and of this chunk."""
+        """Stop counting values; from the rows so far and this chunk, store the values that are not numbers."""
         self.counts = None
         self._see({value for value in counts if value is not None and not is_number(value)})
         self._look(chunk)
@@ -103,7 +103,7 @@ class ColumnFacts:
             self.marks |= {value for value in values if value is not None and (value in MARKS or not value.strip())}
 
     def missing(self) -> set[str]:
-        """Return the usual marks of a missing value that occur. `missing_marks` would return the same for all cells."""
+        """Return the usual marks of a missing value that occur, as `missing_marks` would for all cells."""
         if self.odd is None:
             return self.marks
         values = self.odd if self.counts is None else {value for value in self.counts if value is not None}
@@ -128,7 +128,7 @@ class ColumnFacts:
 
 
 def enumerated(sizes: Sequence[int | None], rows: int) -> bool:
-    """Return whether `rows` rows are enough for all combinations of features; `sizes` are their numbers of values."""
+    """Return whether `rows` rows can have all combinations of feature values; `sizes`: number of values by feature."""
     combinations = 1
     for size in sizes:
         if size is None:

@@ -1,4 +1,4 @@
-"""A search for the rows next to each sampled row, among rows of its kind: a sensor's reading before and after.
+"""A search for the rows next to each sampled row, among rows of its kind, such as the readings of one sensor.
 
 A model that has read all other rows of a time-ordered file knows the readings before and after a row: an account's
 balance before a payment, a share's price on the day before. A sample seldom contains these rows, so they are collected
@@ -100,9 +100,10 @@ class FileOrderSearch:
 def lines_of(
     rows: Rows, cells: Words, places: Sequence[int], missing: frozenset[str]
 ) -> "Sequence[FileOrderSearch | MarkOrderSearch]":
-    """Return the searches that are informative: in the file's order, and within the most informative kinds.
+    """Return the informative searches: among all rows in the file's order, and within the most informative kinds.
 
-    If none is informative, the file may be shuffled. Then rows are compared in the order of each of a few columns.
+    If none is informative, the file may be shuffled. Then nearby rows in the order of a column are searched for; a few
+    columns are tried.
     """
     sample = _OrderSample.of(rows, cells, places, missing)
     if found := sample.best(MOST_EXAMINED_KINDS):
@@ -163,9 +164,10 @@ class _OrderSample:
         return float((self.cells[column][1:] == self.cells[column][:-1])[next_to].mean()) if next_to.any() else 0.0
 
     def judged(self, by: int | None) -> tuple[float, int | None, int, list[int]] | None:
-        """Return how much more alike nearby rows with an equal cell in `by` are; then `by`, order and columns.
+        """Return how much more alike nearby rows of a kind (equal cells in `by`) are than distant ones; then `by`, the
+        column that shows the order, and the columns in which they are alike.
 
-        Return None if nearby rows are not more alike, or if no column orders them.
+        None if nearby rows are not more alike, or if no column shows their order.
         """
         kinds = kinds_of(self.cells, by)
         rows = np.arange(len(kinds)) if by is None else np.flatnonzero(self.present[by])
@@ -204,7 +206,7 @@ class _OrderSample:
         return bool(abs(np.corrcoef(ranks[known], np.flatnonzero(known))[0, 1]) >= LEAST_ORDER_CORRELATION)
 
     def _closer(self, column: int, near: tuple[Ints, Ints], *others: tuple[Ints, Ints]) -> float:
-        """Return how much more alike the near pairs are in a column than each other set of pairs; 0 if not more."""
+        """Return how much more alike the near pairs are in a column than each of the `others`; 0 if they are not."""
         if column in self.numbers:
             return self._closer_numbers(self.numbers[column], near, *others)
         hits, count = self._alike(column, near)

@@ -14,7 +14,7 @@ _SALT, _MIXED = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xFF51AFD7ED558CCD)
 
 
 class Sieve:
-    """A small set of hashes, sorted and each once, that many other hashes are compared with."""
+    """A small set of hashes, sorted and without repeats, to search for in many other hashes."""
 
     def __init__(self, hashes: Words) -> None:
         self.hashes = hashes
@@ -30,9 +30,9 @@ class Sieve:
 
 
 class BloomFilter:
-    """A set of hashes in little memory (Bloom 1970). Added hashes always test positive, 2 in 100 other hashes do, too.
+    """A set of hashes in little memory (Bloom 1970). A test finds every added hash, and 2 in 100 other hashes, too.
 
-    The filter stops growing at 40 million hashes; with more, the rate of false positives rises.
+    The filter stops growing at 40 million hashes; with more hashes, more than 2 in 100 others are found.
     """
 
     def __init__(self, hashes: int) -> None:
@@ -50,7 +50,7 @@ class BloomFilter:
 
 
 class HeldRows:
-    """A test of rows against a Bloom filter of a file's rows. The cells of `rows` are hashed in advance."""
+    """A test of whether a Bloom filter contains a row of a file. The cells of `rows` are hashed in advance."""
 
     def __init__(self, held: bytes, rows: Rows) -> None:
         self._held = held
@@ -80,7 +80,7 @@ def _places(hashes: Words, bits: int) -> list[Ints]:
 
 
 def salted(hashes: Words, column: int) -> Words:
-    """Return the cell hashes mixed with the column number, so that a row's hash can be the sum over its columns."""
+    """Return the cell hashes mixed with the column number. A row's hash can then be the sum of its cells' hashes."""
     mixed = (hashes ^ np.uint64(((column + 1) * int(_SALT)) & ((1 << 64) - 1))) * _MIXED
     return np.asarray(mixed ^ (mixed >> np.uint64(33)))
 

@@ -21,7 +21,7 @@ OLD = b"FEA1"  # the first version of Feather, which is read whole
 
 
 def read_large(named: FileSpec, form: TextFormat, target: str | None) -> tuple[TableExcerpt, str, str] | None:
-    """Return the excerpt of a large file, its SHA-256, and its named split. Raises `UsageError`.
+    """Return the excerpt of a large file, its SHA-256, and the split that `named` names. Raises `UsageError`.
 
     Return None for a small file, and for a kind of file that is read whole.
     """
@@ -74,7 +74,7 @@ def _digest_of(path: Path, enough: Event) -> str:
 
 
 def _stored(named: FileSpec) -> tuple[Stored | None, str | None]:
-    """Return where a large file is stored, and its part after `#`; None for small files and workbooks."""
+    """Return the path or archive member of a large file, and its part after `#`; None for small files and workbooks."""
     path = named.path
     try:
         size = path.stat().st_size

@@ -39,7 +39,7 @@ class MissingTarget(UsageError):
 
 
 def read_stream(columns: tuple[str, ...], stream: Stream, target: str | None, name: str) -> TableExcerpt | None:
-    """Return the excerpt of a stream, which yields the same rows at each call; None if all rows are to be kept."""
+    """Return the excerpt of `stream`, which yields the same rows at each call; None if all rows are kept."""
     if target is not None and target not in columns:
         raise MissingTarget(str(unknown(f"target column of {name}", target, columns)))
     if len(columns) > MOST_STREAMED_COLUMNS:
@@ -115,7 +115,7 @@ def _check_cells(columns: int, stream: Stream, name: str) -> None:
 
 
 class _Combinations:
-    """The combinations of feature values that occur, counted if the rows are enough for all combinations."""
+    """The combinations of feature values that occur, recorded if there are enough rows to have all of them."""
 
     def __init__(self, features: Sequence[ColumnFacts], rows: int) -> None:
         self._features: list[tuple[int, Words, int]] = []
@@ -210,7 +210,7 @@ def _left_open(layout: StreamLayout) -> UsageError | None:
 
 # at_a_time: bytes that are read at a time
 def _check_whole(path: Stored, name: str, *, at_a_time: int = 4 * 1024 * 1024) -> None:
-    """Check that a packed file is not damaged, since damage looks like a text error. Raises `UsageError` if it is."""
+    """Check that a packed file is undamaged: damage would look like an error in its text. Raises `UsageError`."""
     if not packing(path):
         return
     try:

@@ -14,7 +14,7 @@ NO_MARK = -1  # the mark of a cell without digits
 
 
 def marks_of(chunk: Chunk, column: int) -> Ints:
-    """Return each cell's digits as one number, its mark. Marks sort whole numbers, and dates with the year first."""
+    """Return each cell's digits as one number, its mark. Marks order whole numbers, and dates with the year first."""
     starts, lengths = chunk.starts[column], chunk.lengths[column]
     found, count = np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.int64)
     for offset in range(min(LONGEST_MARKED_CELL, int(lengths.max(initial=0)))):
@@ -26,7 +26,7 @@ def marks_of(chunk: Chunk, column: int) -> Ints:
 
 
 class MarkOrderSearch:
-    """A search, among rows of the same kind, for the rows with marks just below and above that of a sampled row."""
+    """A search for the rows with marks just below and above the mark of each sampled row, among rows of its kind."""
 
     def __init__(self, by: int | None, order: int, informative: Sequence[int], cells: Words, rows: Chunk) -> None:
         self.by, self.order, self.informative = by, order, tuple(informative)

@@ -1,4 +1,4 @@
-"""Tests of whether pairs of rows are alike more often than chance explains."""
+"""Tests of whether pairs of rows, such as neighbours, are alike more often than chance explains."""
 
 from collections.abc import Collection, Sequence
 
@@ -40,7 +40,7 @@ def kinds_of(cells: Words, by: int | None) -> Words:
 
 
 def at_most(hits: int, count: int) -> float:
-    """Return an upper limit of the share of alike pairs: the share plus two standard errors."""
+    """Return an upper limit of the share of alike pairs (`hits` of `count`): the share plus two standard errors."""
     share = (hits + 1) / (count + 2)
     return float(min(1.0, share + 2 * np.sqrt(share * (1 - share) / (count + 2))))
 
@@ -51,7 +51,7 @@ def beats(hits: int, count: int, chance: float) -> bool:
 
 
 def as_far_apart(first: Ints, second: Ints, rows: Ints, hashes: Words) -> tuple[Ints, Ints]:
-    """Return pairs of `rows` with different hashes, as far apart in `rows` as the given pairs (`first`, `second`)."""
+    """Return pairs of `rows` with different hashes. They are as far apart in `rows` as the pairs `first`, `second`."""
     rng = np.random.default_rng(0)
     pairs, begin = (rng.integers(len(of), size=4 * MOST_TESTED_PAIRS) for of in (first, rows))
     apart = np.searchsorted(rows, second) - np.searchsorted(rows, first)

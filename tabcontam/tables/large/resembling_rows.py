@@ -1,9 +1,9 @@
 """Rows of a file that resemble a sampled row: they show which of its cells follow from its other cells.
 
 A sampled row can be asked about only if no other row has the same shown cells and a different hidden cell. So rows are
-collected that have the first cells of a sampled row, or all its cells except one. They show in which columns such rows
-differ. Mostly one or two rows are enough; the number of columns is the maximum. Rows are searched for by hash and then
-compared cell by cell, since different cells may have equal hashes.
+collected that have the first cells of a sampled row, or all its cells except one. They show in which columns rows that
+are otherwise equal differ. For each sampled row, mostly one or two such rows are enough, and never more than the number
+of columns. Rows are searched for by hash and then compared cell by cell, since different cells may have equal hashes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,7 +105,7 @@ class ResemblingRowSearch:
 
 
 def salted_cells(chunk: Chunk) -> Words:
-    """Return the hash of each cell mixed with its column number, so that a row's hash can be the sum of its cells."""
+    """Return the hash of each cell, mixed with its column number. A row's hash can then be the sum of these hashes."""
     found = np.empty(chunk.starts.shape, dtype=np.uint64)
     for column in range(len(found)):
         found[column] = salted(chunk.hashes(column), column)

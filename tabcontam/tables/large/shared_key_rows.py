@@ -1,4 +1,4 @@
-"""Rows of a file that share an informative value with a sampled row, and so show which cells follow from the value.
+"""Rows of a file that share a value with a sampled row, if such rows show which cells follow from the value.
 
 A model that has read the other rows of a file, or knows the world, knows the city that a code means. If a file has more
 codes than the sample has rows, the sample seldom contains a code twice. A baseline that learns from the sample alone
@@ -56,7 +56,7 @@ MOST_TOGETHER = {2: 200, 3: 400}  # number of columns in a set: number of sets t
 
 @dataclass(frozen=True)
 class CellPiece:
-    """A piece of a cell: a range of its bytes, or the text before, after or between separators."""
+    """A rule for a piece of a cell: a range of its bytes, or the text before, after or between separators."""
 
     position: str  # "first" or "last": bytes or separator; "middle": bytes from a place on, or between separators
     size: int = 0  # number of bytes; 0 if a separator cuts
@@ -94,7 +94,7 @@ class CellPiece:
 
 @dataclass(frozen=True)
 class SharedKey:
-    """A value that rows may share: a cell, a piece of a cell with or without another cell, or several cells.
+    """A rule for a value that rows may share: a cell, a piece of a cell, a piece and another cell, or several cells.
 
     A key is informative only if it reveals more than each smaller key in `parts`.
     """
@@ -174,8 +174,8 @@ def informative_keys(rows: Rows, cells: Words, missing: frozenset[str] = frozens
     `cells` has the hash of each cell, of shape (columns, rows). A key is informative if rows with its value agree in a
     column outside it: more often than random rows, and more often than rows that share a part of the key (binomial
     tests at 1e-6). For a key of one cell, numbers near each other count as agreeing, too. A key must add to other keys:
-    rows that share another key do not count if this key follows from it. A brand and a price add nothing to the
-    product. An airline and a flight number add to the hour at which all these flights begin.
+    rows that share another key do not count if this key follows from it. For example, the key of brand and price adds
+    nothing to the key of the product. The key of airline and flight number adds to the key of departure hour.
     """
     sample = _KeySample.of(rows, cells, missing)
     rare: dict[SharedKey, _RareValues] = {}
@@ -267,7 +267,7 @@ class _KeySample:
     def _with_pieces(
         self, pieces: Sequence[SharedKey], singles: Sequence[SharedKey], shared: Sequence[int], different: Sequence[int]
     ) -> Iterator[SharedKey]:
-        """Yield pieces of one column with a cell of another: a day and a currency, first letters and a size."""
+        """Yield keys of a piece of one column and a cell of another: a day and a currency, first letters and a size."""
         rows = len(self.chunk.starts[0])
         chosen: dict[tuple[int, int, int], SharedKey] = {}
         for piece in [one for one in pieces if one.cut and (one.cut.separator or one.cut.position != "middle")]:
@@ -327,7 +327,7 @@ class _KeySample:
         return _RareValues(values[few], rows[few[places]])
 
     def strength(self, key: SharedKey, rare: _RareValues, before: Collection[SharedKey]) -> float:
-        """Return how often rows that share a rare value of a key agree in the column with most agreement.
+        """Return how often rows that share a rare value of a key agree, in the column in which they agree most.
 
         Return 0 if the key is not informative. Pairs of rows that share a key in `before` do not count if `key` follows
         from that key.
@@ -378,7 +378,7 @@ class _KeySample:
         columns: Sequence[One],
         alike: Callable[[One, Ints, Ints], tuple[int, int]],
     ) -> float:
-        """Return how often pairs that share a key agree in the best column; 0 if there is no such column.
+        """Return how often pairs that share a key agree in the column in which they agree most; 0 if none counts.
 
         A column counts only if each set of pairs in `others` agrees less often there.
         """
@@ -394,12 +394,12 @@ class _KeySample:
         return alike(self.cells[column], self.present[column], first, second)
 
     def _same_ratio(self, pair: tuple[int, int], first: Ints, second: Ints) -> tuple[int, int]:
-        """Return how many pairs of rows have nearly one ratio of two number columns, and how many have ratios."""
+        """Return how many pairs of rows have nearly equal ratios of two columns, and how many have both ratios."""
         apart = np.abs(self.ratios[pair][first] - self.ratios[pair][second])
         return int((apart <= RATIO_TOLERANCE).sum()), int(np.isfinite(apart).sum())
 
     def _near(self, column: int, first: Ints, second: Ints) -> tuple[int, int]:
-        """Return how many pairs of rows have numbers near each other in a column, and how many have numbers."""
+        """Return how many pairs of rows have numbers near each other in a column, and how many have both numbers."""
         apart = np.abs(self.ranks[column][first] - self.ranks[column][second])
         return int((apart <= NEAR_RANK_SHARE).sum()), int(np.isfinite(apart).sum())
 
@@ -410,13 +410,13 @@ class _KeySample:
         return key.hashes(self.chunk, self.cells)
 
     def _has(self, key: SharedKey) -> Bools:
-        """Return which rows have a value of a key."""
+        """Return for each row whether it has a value of `key`, without missing cells."""
         there = np.logical_and.reduce(self.present[list(key.columns)])
         return np.asarray(there & (self._hashes(key) != NONE) if key.cut is not None else there)
 
 
 def _spread(count: int, share: float) -> Ints:
-    """Return evenly spaced places: the share `share` of `count` places."""
+    """Return evenly spaced places, as many as the share `share` of `count` places."""
     return np.linspace(0, count, int(share * count), endpoint=False).astype(np.int64)
 
 

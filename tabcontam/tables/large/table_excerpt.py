@@ -23,11 +23,12 @@ class WholeTableFacts:
     `rows` is the number of rows in the file. `places` are the sampled rows' places in the file, from 0 and rising.
     `distinct` has the values of each column with few values, most frequent first, then by first appearance. `numeric`
     are the columns of numbers alone. `enumerates_domain` is True if all combinations of the feature values occur.
-    `bloom` is a Bloom filter of all rows, with their target and without it.
+    `bloom` is a Bloom filter of all rows, each once with its target and once without.
 
-    Three sets of rows are never asked about or shown. `resembling` rows have the first cells of a sampled row, or all
-    its cells except one; nothing learns from them (`resembling_rows.py`). The baseline learns from `key_rows`, which
-    share an informative value with a sampled row (`shared_key_rows.py`), and uses the cells of the `adjoining` rows.
+    Three sets of the file's other rows are never asked about or shown. `resembling` rows have the first cells of a
+    sampled row, or all its cells except one; nothing learns from them (`resembling_rows.py`). The baseline learns from
+    `key_rows`, which share an informative value with a sampled row (`shared_key_rows.py`), and uses the cells of the
+    `adjoining` rows.
     """
 
     rows: int
@@ -49,7 +50,7 @@ class WholeTableFacts:
         return sha256(json.dumps([*about, *held, *adjoining]).encode()).hexdigest()
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "WholeTableFacts":
-        """Return the facts after `change` is applied to the table's rows; the file's other rows are then unknown."""
+        """Return the facts, with `change` applied to the stored rows. All other rows of the file are then unknown."""
         adjoining = tuple(one.with_rows(change) for one in self.adjoining)
         return replace(
             self, resembling=change(self.resembling), key_rows=change(self.key_rows), adjoining=adjoining, bloom=b""
@@ -88,10 +89,10 @@ class TableExcerpt:
 
 
 class BlockSample:
-    """A random sample of blocks of consecutive rows, drawn during reading: the number of rows need not be known.
+    """A random sample of blocks of consecutive rows, drawn during reading, before the number of rows is known.
 
-    Each block has its own random number, and the blocks with the smallest numbers are drawn. So the draw depends only
-    on the number of rows. The first block is always drawn.
+    Each block has a random number, and the blocks with the smallest numbers are drawn. So the draw depends only on the
+    number of rows. The first block is always drawn.
     """
 
     def __init__(self) -> None:
@@ -100,7 +101,7 @@ class BlockSample:
         self._most = (1 << 64) - 1
 
     def wanted(self, first: int, count: int) -> "NDArray[np.int64]":
-        """Return which of the next `count` rows may be drawn, as indices from 0; `first` is their first place."""
+        """Return which of the next `count` rows may be drawn, as indices from 0; `first` is the first one's place."""
         import numpy as np
 
         blocks = np.arange(first, first + count) // SAMPLED_BLOCK

@@ -1,8 +1,9 @@
 """Delimited text as a stream of rows, split by a fast method, or by Python's csv if its quotes are unusual.
 
 The fast method splits a text only if all readers of CSV agree on the result: one delimiter between cells, a line feed
-after each row, quotes around whole cells and doubled inside. Every byte is checked. Text in another encoding is first
-converted to UTF-8. Python's csv reads any other text: a part without quotes alone, and everything after unusual quotes.
+after each row, quotes only around whole cells, and quotes inside a cell doubled. Every byte is checked. Text in another
+encoding is first converted to UTF-8. Python's csv reads any other text: only the unusual part if it has no quotes, else
+all text from there on.
 """
 
 import codecs
@@ -45,7 +46,7 @@ class TextFault(UsageError):
 
 
 class NotUtf8(UsageError):
-    """The error for bytes that are not UTF-8; `content` has their rows if only ASCII precedes, else nothing."""
+    """The error for bytes that are not UTF-8; `content` has their rows if all before is ASCII, else nothing."""
 
     def __init__(self, line: str, content: bytes) -> None:
         super().__init__(line)
@@ -67,7 +68,7 @@ class UnclosedQuote(csv.Error):
 class StreamLayout:
     """The way to read the text of a file, for all of its rows.
 
-    `begin` is the number of UTF-8 bytes above the header or the first row, `above` the number of lines there.
+    `begin` is the number of UTF-8 bytes above the header or the first row, `above` the number of these lines.
     """
 
     path: Stored
@@ -218,7 +219,7 @@ def layouts(path: Stored, name: str, form: TextFormat) -> list[StreamLayout]:
 
 
 def _layout(path: Stored, name: str, codec: str, text: str, above: int, part: TextRecords) -> StreamLayout:
-    """Return the layout of a text with these first records. Reading it fails at a record with too many cells."""
+    """Return the layout of a text with the first records `part`. Reading fails at a later record with more cells."""
     width = usual_width(record for _, record in part.records)
     header = part.header and len(part.records[0][1]) == width
     begin = sum(len(line.encode("utf-8", "surrogatepass")) for line in islice(io.StringIO(text, newline=""), above))
@@ -273,8 +274,8 @@ def whole_rows(
 ) -> Iterator[bytes]:
     """Yield the bytes of a file from `begin` on, in parts that end with a row. A missing last line feed is added.
 
-    Raises `OddText` if no row ends within 8 MiB after a quote. Such a quote is probably part of the text, and searching
-    further would read the text after it again with every part.
+    Raises `OddText` if no row ends within 8 MiB after a quote. Such a quote is probably part of the text. A longer
+    search would read the text after it again with every part.
     """
     left = b""
     for part in _parts(path, codec):
@@ -294,7 +295,7 @@ def whole_rows(
 
 
 def _last_end(content: bytes, quotes: bool) -> int:
-    """Return the index after the last line feed that ends a row, or else after a carriage return before the end."""
+    """Return the index after the last line feed that ends a row; if none, after a carriage return before the end."""
     sign = b"\n"
     end, count = content.rfind(sign) + 1, None
     if not end and b"\r" in content:
@@ -364,7 +365,7 @@ def _check_quotes(content: Bytes, marks: Ints, delimiter: int) -> None:
 
 
 def _unquoted(content: Bytes, met: Quotes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints, Ints]:
-    """Return the cells without the quotes around them; the bytes of cells with inner quotes come last."""
+    """Return the cells without the quotes around them. The bytes of cells with inner quotes are moved to the end."""
     quoted = (content[starts] == QUOTE) & (lengths > 0)
     cells = np.flatnonzero(quoted)
     doubled = cells[met[starts[cells] + lengths[cells] - 1] - met[starts[cells]] > 1]

@@ -43,7 +43,7 @@ def unpack(file: File) -> File | None:
 
 
 def packed_as(start: bytes) -> tuple[str, str]:
-    """Return the packing that these first bytes show, in a word, and its usual file ending; both "" if not packed."""
+    """Return the packing that a file's first bytes show, in a word, and its usual ending; both "" if not packed."""
     return next((how for magic, how in PACKED.items() if start.startswith(magic)), ("", ""))
 
 
@@ -81,8 +81,8 @@ def packing(path: Stored) -> str:
 def member_of(path: Path, part: str | None) -> tuple[ArchiveMember, str | None] | None:
     """Return the named or only file in a ZIP archive, and the part of it after a second `#`.
 
-    Return None if the file is no archive, a workbook or locked. Raises `UsageError` if the archive is empty, or if it
-    has several files and none is named.
+    Return None if the file is no archive, if it is a workbook, or if it is locked. Raises `UsageError` if the archive
+    is empty, or if it has several files and `part` names none of them.
     """
     with path.open("rb") as file:
         if file.read(len(ZIP)) != ZIP:
@@ -108,7 +108,7 @@ def without_packing(name: str) -> str:
 
 
 def read_limited(file: IO[bytes], name: str) -> bytes:
-    """Return the content of a packed file. Raises `UsageError` at the size limit: the content may have no end."""
+    """Return the content of a packed file. Raises `UsageError` at the size limit: content may be endless."""
     content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give the file in it")
@@ -127,7 +127,7 @@ def _decompressed(file: File, kind: str, ending: str) -> File:
 
 
 def _within(file: File, kind: str) -> str:
-    """Return the names of the archives that contain a file, the outermost first."""
+    """Return the kinds of packing around a file, such as `gzip`, the outermost first."""
     return ", ".join(filter(None, (file.packed, kind)))
 
 

@@ -1,5 +1,5 @@
-"""ARFF, the format of Weka and OpenML. Cells are kept as they are written, whereas other packages convert them to
-numbers. A cell `?` without quotes is None.
+"""ARFF, the format of Weka and OpenML. Cells stay as they are written; other packages convert them to numbers. A cell
+`?` without quotes is None.
 """
 
 import re
@@ -41,7 +41,7 @@ def read_arff(file: File) -> Contents:
 
 
 def _attributes(lines: Iterator[tuple[int, str]], name: str) -> Iterator[str]:
-    """Yield the names of the columns; `lines` is read up to @data."""
+    """Yield the names of the columns; `lines` is read up to the line @data, below which the rows begin."""
     for number, line in lines:
         plain = line.strip().lower()
         if plain.startswith("@data"):

@@ -16,7 +16,7 @@ NAMED = 8  # number of parts that an error names
 
 @dataclass(frozen=True)
 class TextFormat:
-    """The user's options for a table that is text; an option that is None is detected.
+    """The user's options for reading a table in a text; an option that is None is detected from the text.
 
     `delimiter` is one character; a space means any run of blanks. `encoding` is a name that Python knows. `header` is
     whether the first record names the columns. `header_line` is the line number, from 1, of the header; lines above it
@@ -29,7 +29,7 @@ class TextFormat:
     header_line: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the options. Raises `UsageError` for options that fit no text."""
+        """Check the options. Raises `UsageError` for options that no text can fit."""
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
             problem = f"{option_name('delimiter')} is {self.delimiter!r}"
             raise UsageError(f"{problem}; give one character, such as ';' (the word tab for a tab, a space for blanks)")
@@ -98,8 +98,8 @@ def read_as(kind: str, packed: str, *details: str) -> str:
 class FileKind:
     """A kind of file: its title, its endings and first bytes, and its reader.
 
-    `holds` names the parts, such as sheets, of which a file may have several, each named after `#`; "" if a file is one
-    table. `takes` are the fields of `TextFormat` that apply.
+    `holds` is the word for the parts of such a file, such as sheets, which a user names after `#`; "" if a file is one
+    table. `takes` are the fields of `TextFormat` that apply to such a file.
     """
 
     title: str

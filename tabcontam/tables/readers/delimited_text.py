@@ -52,9 +52,9 @@ def with_names(records: Sequence[Sequence[str]], header: bool, kind: str) -> Con
 
 
 def from_line(text: str, form: TextFormat, name: str) -> str:
-    """Return the text from the header line on, if the user gives its number; it must not be blank.
+    """Return the text from the header line on, if the user gives the number of that line, which must not be blank.
 
-    Raises `UsageError` if no record begins there.
+    Raises `UsageError` if no record begins in that line.
     """
     if form.header_line is None:
         return text
@@ -68,7 +68,7 @@ def from_line(text: str, form: TextFormat, name: str) -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
-    """Return the text, by the stated encoding, else UTF-8, else the likeliest one. Raises `UsageError`."""
+    """Return the text, decoded by `encoding`, or else by UTF-8, or else by the likeliest one. Raises `UsageError`."""
     return decoded_by(content, name, encoding)[0]
 
 
@@ -103,7 +103,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
-    """Return the UTF-16 codec if mostly every second byte is zero, as in Latin text; None if not."""
+    """Return the name of a UTF-16 codec if nearly every second byte is zero, as in Latin text; None if not."""
     sample = content[:ENCODING_SAMPLE_BYTES]
     if len(sample) < 4 or len(content) % 2:
         return None
@@ -135,8 +135,9 @@ def _detected(content: bytes) -> tuple[str, str]:
 def _gives_latin_words(content: bytes, encoding: str) -> bool:
     """Return whether a Windows encoding of Western or Central Europe decodes the bytes to words of Latin letters.
 
-    A general detector confuses similar encodings on the few words of a table. Text of another alphabet would decode to
-    words without a plain letter, other Latin encodings to signs and capitals inside words.
+    A general detector confuses similar encodings on the few words of a table. So this function looks for signs of a
+    wrong encoding. Text of another alphabet would decode to words without a plain letter; text in another Latin
+    encoding, to words with signs and capitals inside.
     """
     text = content.decode(encoding, "replace")
     words = [word for word in re.findall(r"[^\W\d_]{2,}", text) if not word.isascii()]
@@ -223,9 +224,10 @@ def _one_column(name: str, delimiter: str | None) -> str:
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
-    """Return whether an open quote must be an error, and a message with its line; None if every quote is closed.
+    """Return whether an unclosed quote must be an error, and a message with its line; None if every quote is closed.
 
-    The text has even rows only if quotes are plain text. Between tabs and bars that is plausible; elsewhere it is not.
+    The rows of this text are equally long only if quotes count as plain text. This is plausible if tabs or bars
+    separate cells, and else it is an error.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
     found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]

@@ -1,4 +1,4 @@
-"""Delimiter and quoting of a text table: the pair that gives rows of equal width is chosen."""
+"""Delimiter and quoting of a text table: the pair is chosen by which all rows have equally many cells."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ class Dialect:
         return self.records_of(io.StringIO(text, newline=""))
 
     def records_of(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the records, as `records` does, of lines that include their line ends."""
+        """Yield what `records` yields, for `lines` that include their line ends."""
         if self.delimiter == " ":
             lines = (line.replace("\t", " ").rstrip() + "\n" for line in lines)
         reader = csv.reader(
@@ -72,7 +72,7 @@ def _holds_columns(dialect: Dialect, text: str) -> bool:
 
 
 def usual_width(records: Iterable[Sequence[str]]) -> int:
-    """Return the most frequent number of fields, the larger one of a tie; 0 if there are no records."""
+    """Return the most frequent number of fields; of two equally frequent ones the larger; 0 without records."""
     widths = Counter(map(len, records))
     return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
@@ -93,7 +93,7 @@ def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tu
 
 
 def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
-    """Return the share of sample records with the usual width, and this width; None if nothing is split."""
+    """Return the share of records with the usual number of fields, and that number; None if nothing is split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:

@@ -1,4 +1,4 @@
-"""Tables of DuckDB databases, with values as DuckDB writes them. A copy is read, and no other file can be accessed."""
+"""Tables of DuckDB databases, with values as DuckDB writes them. A copy is read, and views can access no other file."""
 
 import atexit
 import gc
@@ -40,8 +40,8 @@ def is_duckdb(content: bytes, *, place: int = 8) -> bool:
 def read_duckdb(file: File) -> Contents:
     """Return column names and rows of a table or view. Raises `UsageError` without duckdb, or for a damaged file.
 
-    Texts are unchanged, other values are as DuckDB writes them, NULL is None. `SCHEMA.TABLE` names other schemas'
-    tables.
+    Texts are unchanged, other values are as DuckDB writes them, NULL is None. A table in a schema other than the
+    default one is named `SCHEMA.TABLE`.
     """
     try:
         import duckdb

@@ -1,6 +1,6 @@
 """Sheets of Excel and LibreOffice workbooks: texts unchanged, numbers in their shortest digits, dates in ISO format.
 
-A cell's value is read, not its display: 0.5 if the workbook shows 50 %, 7 if it shows 007.
+The stored value of a cell is read, not what the workbook shows: 0.5 for 50 %, 7 for 007.
 """
 
 import io
@@ -52,9 +52,9 @@ def is_workbook(content: bytes) -> bool:
 def read_workbook(file: File) -> Contents:
     """Return column names and rows of a sheet. An empty cell, or a cell whose formula failed, is None.
 
-    Empty rows and columns around the table and a title above it are left out. All cells that are merged downwards get
-    the value. Raises `UsageError` if python-calamine is not installed, if the workbook is locked or broken, if a
-    formula has no value, and if a sheet has no table.
+    Empty rows and columns around the table and a title above it are left out. If cells of a column are merged, each of
+    them gets the value. Raises `UsageError` if python-calamine is not installed, if the workbook is locked or broken,
+    if a formula has no value, and if a sheet has no table.
     """
     try:
         import python_calamine as calamine
@@ -75,7 +75,7 @@ def read_workbook(file: File) -> Contents:
 
 
 def _read(file: File, sheet: "CalamineSheet") -> Contents:
-    """Return the table of a sheet: its rows that are not empty, from the header on."""
+    """Return the table of a sheet: its rows from the header on, without empty rows."""
     first = sheet.start[0] + 1 if sheet.start else 1
     numbered = [(row, record) for row, record in enumerate(_records(file, sheet), first) if any(record)]
     if file.form.header_line is not None:
@@ -99,8 +99,8 @@ def _locked(name: str) -> UsageError:
 def _check_size(file: File) -> None:
     """Check the unpacked size and the number of cells of a workbook. Raises `UsageError` if they are too large.
 
-    The reader allocates all cells between a sheet's first and last cell. A single cell in the last corner would use all
-    memory and end the process.
+    The reader allocates all cells between a sheet's first and last cell. A single cell in the last corner of a sheet
+    would use all memory and end the process.
     """
     if not file.content.startswith(ZIP):
         return

@@ -60,7 +60,7 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
 
 # drawn: number of first lines that are checked for a drawn table
 def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
-    """Check that a text does not begin as a web page or as a table drawn with lines. Raises `UsageError` if it does."""
+    """Check that a text does not begin as a web page or as a table drawn in characters. Raises `UsageError` if so."""
     start = text.lstrip("\ufeff \t\r\n")
     if _TAG.match(start) and (start[:1000].lower().startswith(("<!doctype", "<?xml")) or "</" in start):
         raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")

@@ -1,4 +1,4 @@
-"""The record that names a table's columns, and the lines above it: a title, comments, or a line for a program."""
+"""The header, which is the record that names a table's columns, and the lines above it, such as a title or comments."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -28,11 +28,11 @@ class HeaderPlace:
 
 
 def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int], str]) -> HeaderPlace:
-    """Return the place of the header, detected in a table's first records; the table has their usual width.
+    """Return the place of the header among a table's first `records`.
 
     A record above the header is left out only if it is a comment or has fewer cells than most records. The record below
-    it must have names that are unlike the cells of their columns. `where` returns a record's place in words. Raises
-    `UsageError` if a title cannot be distinguished from a header, and if units are below the header.
+    must have names that differ in kind from the cells of their columns. `where` returns a record's place in words.
+    Raises `UsageError` if a title cannot be distinguished from a header, and if units are below the header.
     """
     if form.header_line is not None or form.header:
         return HeaderPlace(0, True)
@@ -64,8 +64,9 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
 def has_header(records: Sequence[Record]) -> bool:
     """Return whether the first record names the columns.
 
-    A column votes if all cells below the first have digits. A first cell unlike these cells is a name; a similar one is
-    data. If the votes are equal, a first cell that occurs again in its column is data.
+    A column votes if all cells below the first have digits. If the first cell is unlike these cells, the vote is for a
+    name; if it is similar, for data. If the votes are equal, a first cell that occurs again in its column counts as
+    data.
     """
     first, rest = records[0], records[1:SAMPLE_RECORDS]
     if not rest or _counts_up(first):
@@ -95,7 +96,7 @@ def _is_comment(record: Record) -> bool:
 
 
 def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
-    """Return whether short records above the full ones belong to the table, as rows or as an incomplete header."""
+    """Return whether the short records `above` belong to the table, as rows or as an incomplete header."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
     return all(
@@ -113,9 +114,9 @@ def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
     """Return whether the first of these records certainly names the columns of the other records.
 
-    Each column with cells needs a name, and no name may be like the cells below it. One name must also differ clearly:
-    it is no number and the cells below are numbers, or it has no digit and the cells below have digits. If `weakly`,
-    two names are enough that do not occur below, in columns with repeated values.
+    Each column with cells needs a name, and no name may be like the cells below it. At least one name must also differ
+    clearly: it is no number above numbers, or has no digit above cells with digits. If `weakly`, it is also enough that
+    two columns with repeated values have names that do not occur below.
     """
     if len(even) < 2:
         return False
@@ -144,7 +145,7 @@ def _years(first: Record) -> set[int]:
 
 
 def _second_header(rows: Sequence[Record]) -> list[str]:
-    """Return the texts in the first rows that are above numbers: in their columns, all later rows have numbers."""
+    """Return the texts, such as units, in the first rows of columns in which all later rows have numbers."""
     for size in range(1, MOST_SECOND_HEADER_RECORDS + 1):
         heads, rest = rows[:size], rows[size:SAMPLE_RECORDS]
         if len(rest) < MOST_SECOND_HEADER_RECORDS:
@@ -190,7 +191,7 @@ def _shape(cell: str) -> str:
 
 
 def _counts_up(first: Record) -> bool:
-    """Return whether the first record's numbers are names: consecutive years, or numbers of unnamed columns."""
+    """Return whether the first record's numbers name columns: consecutive years, or 0, 1, 2 and so on."""
     numbers = [int(cell) for cell in first if cell.isascii() and cell.isdecimal()]
     if len(numbers) < 3 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return False

@@ -1,4 +1,4 @@
-"""Tables in JSON: each row is an object or an array, in one value or one a line. Numbers keep their digits."""
+"""Tables in JSON: one value that contains the rows, or one row in each line. Numbers keep their digits."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +85,7 @@ def _by_line(text: str, name: str) -> list[Any] | None:
 
 
 def _of_part(file: File, value: Any, how: str = "") -> Contents:
-    """Return the table in `value`, or the table under its key that the user named."""
+    """Return the table in `value`, or the table under the key of `value` that the user named after a `#`."""
     if file.part is None and (found := _table(file, value, how)) is not None:
         return found
     tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}
@@ -96,7 +96,7 @@ def _of_part(file: File, value: Any, how: str = "") -> Contents:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether a value is an array of objects or an array of arrays: this is always read as a table."""
+    """Return whether a value is an array of objects or an array of arrays: such a value is always read as a table."""
     every = isinstance(value, list) and bool(value)
     return every and (all(isinstance(row, dict) for row in value) or all(isinstance(row, list) for row in value))
 
@@ -127,7 +127,7 @@ def _table(file: File, value: Any, how: str) -> Contents | None:
 
 
 def _of_objects_by_name(file: File, value: Mapping[str, Record]) -> Contents:
-    """Return the table of named objects: each object is a column with a cell for each row name, or each is a row.
+    """Return the table of named objects. Either each object is a column, with row names as keys, or each is a row.
 
     Names of rows are whole numbers, names of columns are not; the cells of a column have one type. Raises ValueError if
     it is unclear whether objects are columns or rows.
@@ -178,7 +178,7 @@ def _of_columns(file: File, columns: Mapping[str, Sequence[Any]], how: str = "by
 
 
 def _of_arrays(file: File, rows: Sequence[Sequence[Any]], *how: str, header: bool | None = None) -> Contents:
-    """Return a table with a row for each array. If only the first array has nothing but texts, it is the header."""
+    """Return a table with a row for each array. The first is the header if only it has nothing but texts."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))

@@ -10,7 +10,8 @@ from tabcontam.tables.readers.dialects import Dialect
 def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
     """Return the line of the quote at which reading fails, and whether it is never closed; None if reading works.
 
-    Reading also fails at a quote that closes its field and is followed by text: it probably belongs to another field.
+    Reading also fails at a quote that closes a field, with text after it. Such a quote was probably meant to open
+    another field.
     """
     read = 0  # number of lines of the records before
     try:
@@ -45,7 +46,7 @@ class _QuoteScan:
         return (self.opened, True) if self.inside else None
 
     def _goes_on(self, pair: str) -> bool:
-        """Return whether `pair` (the next two characters) is a quote and text, where the field should end."""
+        """Return whether text follows a quote that closes a field; `pair` has the next two characters."""
         doubled = self.dialect.quoting == "doubled" and pair == '""'
         return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
 

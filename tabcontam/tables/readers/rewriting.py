@@ -35,12 +35,12 @@ class CellLayout:
     rows: int
 
     def cell(self, place: Place) -> str | None:
-        """Return a cell's text between the delimiters, without quotes; None if its position is ambiguous."""
+        """Return a cell's text between the delimiters, without quotes; None if its position in the file is unclear."""
         found = self._span(place)
         return None if found is None else self.text[slice(*found)]
 
     def with_cells(self, changed: Mapping[Place, str]) -> bytes:
-        """Return the bytes of the file with the texts of `changed` in these cells. The texts must need no quotes.
+        """Return the bytes of the file with the texts of `changed` in these cells. No text may need quotes.
 
         Raises `UsageError` if the new file would not be read as the same table with only these cells changed.
         """

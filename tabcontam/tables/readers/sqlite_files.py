@@ -1,4 +1,4 @@
-"""Tables of SQLite databases, read from a copy in memory: no file is changed."""
+"""Tables of SQLite databases, read from a copy in memory, so that no file is changed."""
 
 import time
 from contextlib import closing
@@ -38,7 +38,7 @@ def read_sqlite(file: File) -> Contents:
 
 
 def _check_whole(file: File) -> None:
-    """Check that no part of the database is cut off or in another file. Raises `UsageError` if one is."""
+    """Check that the file has the whole database: nothing is cut off, nothing in another file. Raises `UsageError`."""
     page, pages = int.from_bytes(file.content[16:18], "big"), int.from_bytes(file.content[28:32], "big")
     size = (65536 if page == 1 else page) * pages
     if len(file.content) < size:

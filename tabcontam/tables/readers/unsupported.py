@@ -10,7 +10,7 @@ PICKLE = "a pickle may run any program as you open it: open none that you do not
 
 
 def _python(code: str) -> Callable[[str, str], str]:
-    """Return a function that writes the command to run `code` in Python, for any characters in the file's name."""
+    """Return a function that writes a command to run `code` in Python; file names may have any characters."""
     return lambda name, stem: f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
 
 

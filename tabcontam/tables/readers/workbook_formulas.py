@@ -24,8 +24,8 @@ _ON_LOAD = re.compile(rb"""\bfullCalcOnLoad\s*=\s*["'](?:1|true)["']""")
 def check_formulas(file: File, number: int) -> None:
     """Check that each formula of the sheet `number` has a value. Raises `UsageError`, which names a cell, if not.
 
-    A program that does not compute may write 0 for each formula. So if all formulas are marked to be computed on
-    opening, and all values are 0, they count as not stored.
+    A program that does not compute formulas may store 0 for each. So values do not count as stored if all are 0 and all
+    formulas are marked to be computed on opening.
     """
     if not file.content.startswith(ZIP):
         return

@@ -1,4 +1,4 @@
-"""The base class of all serializers: from a row to text and back without loss, and from an answer to its values."""
+"""The base class of all serializers. They write rows as text, read them back without loss, and read answers."""
 
 import json
 import re
@@ -17,9 +17,9 @@ UNESCAPED = {"n": "\n", "r": "\r"}
 
 @dataclass(frozen=True)
 class Serializer(ABC):
-    """A way to write a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
+    """A rule that writes a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
 
-    If its rows do not name the features, a `header` above the rows does.
+    If its rows do not name the features, a `header` above the rows names them.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Serializer(ABC):
 
     @abstractmethod
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end, in the row's text, of each value as it is written there."""
+        """Return the start and the end of each written value in the text of the row."""
 
     @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
@@ -77,7 +77,7 @@ class Serializer(ABC):
         return self.rows(columns, [cells])[0]
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield each possible split of an answer's line into cells by position; none if rows name features."""
+        """Yield each possible split of an answer's line into cells; nothing if rows of this form name the features."""
         return iter(())
 
     def spaced(self, line: str) -> str:
@@ -91,7 +91,7 @@ class LineRows(Serializer):
     names_features: ClassVar[bool] = False
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the asked features by a header in the text, or else from a line with as many cells as features."""
+        """Return the values of asked features, found by a header in the text, or in a line with one cell for each."""
         places, width = list(range(len(asked))), len(asked)
         for line in text.splitlines():
             for cells in self.cuts(line):
@@ -125,7 +125,7 @@ def quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Escapes that keep a cell on one line: only `marks`, line breaks and apparent escapes get a backslash."""
+    """Escapes that keep a cell on one line. Only `marks`, line breaks and what looks like an escape get a backslash."""
 
     marks: str = ""
     more: str = ""  # more letters that may follow a backslash unchanged

@@ -68,7 +68,7 @@ class CsvRows(LineRows):
         return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
 
     def cuts(self, line: str) -> Iterator[list[Cell]]:
-        """Yield the cells as a CSV reader splits them. If quotes may be missing, commas before a space do not split."""
+        """Yield the cells as a CSV reader splits them; if no quotes, also the pieces between commas without a space."""
         rows = csv.reader([line], skipinitialspace=True)
         with suppress(csv.Error):  # a field is longer than the reader's limit
             cells = _cells(next(rows, []))

@@ -30,7 +30,7 @@ FORMS: Mapping[str, type[Serializer]] = {
 
 @cache
 def load_serializers() -> Mapping[str, Serializer]:
-    """Return the shipped serializers except passages, by name: the default, then templates, then other forms."""
+    """Return the shipped serializers except passages, by name: first the default, then templates, then other forms."""
     found = (item for item in map(from_file, shipped_files(KIND)) if not isinstance(item, PassageRows))
     ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, TemplateRows), item.name))
     return {item.name: item for item in ranked}
@@ -97,7 +97,7 @@ def from_file(path: Path) -> Serializer:
 
 
 def as_facts(serializer: Serializer) -> dict[str, str]:
-    """Return the facts from which `from_facts` restores the serializer."""
+    """Return the form and the fields of a serializer, from which `from_facts` restores it."""
     return {"form": serializer.form, **asdict(serializer)}
 
 
@@ -114,6 +114,6 @@ def from_facts(facts: Mapping[str, str]) -> Serializer:
 
 
 def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
-    """Return the serializers in an order for detection: first those whose rows also contain marks of later ones."""
+    """Return the serializers in the order in which to detect them: first those whose rows later ones fit, too."""
     # `The age is equal to` contains `The age is`: the longest separator comes first; forms without names come last
     return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, TemplateRows) else 1)

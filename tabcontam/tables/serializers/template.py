@@ -1,8 +1,8 @@
 """Rows written by a template, such as those of the paper.
 
 A row is one line, with `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
-(Ronval et al. 2024, section 3.3). A value is written as it is if it can be read back; otherwise as a JSON string. A
-missing value is written as nothing.
+(Ronval et al. 2024, section 3.3). A value is written unchanged if it can be read back, and otherwise as a JSON string.
+A missing value is written as nothing.
 """
 
 import json
@@ -33,7 +33,7 @@ class TemplateRows(Serializer):
         return self.feature_separator.join(self._features(columns, cells))
 
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end, in the row's text, of each value as it is written there."""
+        """Return the start and the end of each written value in the text of the row."""
         found, end = [], 0
         for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
             found.append((end + len(start), end + len(feature)))
@@ -150,7 +150,7 @@ class PassageRows(TemplateRows):
 
 @lru_cache(maxsize=4096)  # wide tables have more names than `re` has places for patterns in its cache
 def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
-    """Return the pattern of the text before a feature's value, for texts by any author."""
+    """Return a pattern for the text before a feature's value, which models write in different ways."""
     # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
     own = re.escape(serializer.feature_separator.strip())
     before = r"(?<!\w)" if serializer.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
@@ -161,7 +161,7 @@ def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=64)  # most rows of a plan have equal columns
 def _around(serializer: TemplateRows, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Return the text before each value of a row, and the text after each."""
+    """Return the text before each value of a row, and the text after each value."""
     starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 

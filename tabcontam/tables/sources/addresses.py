@@ -1,4 +1,4 @@
-"""Tables at an address: `https://host/my.csv`. Their rows count as private, since the owner is unknown."""
+"""Tables at an address: `https://host/my.csv`. Their rows count as private, since their owner is unknown."""
 
 import re
 from urllib.parse import unquote, urlsplit

@@ -1,4 +1,4 @@
-"""The result of reading a source: the bytes of a table, its name, and whether it is public."""
+"""The result of reading a source of tables: the bytes of a table, its name, and whether it is public."""
 
 from dataclasses import dataclass, replace
 
@@ -37,9 +37,9 @@ class TableSource:
 
 
 def read_source(source: TableSource) -> tuple[Contents, str]:
-    """Return column names, the rows of all files, and their split; the split is "" if none is named.
+    """Return column names, the rows of all files, and the name of their split, "" if they have none.
 
-    Raises `UsageError` for files without a table, and for files of two tables.
+    Raises `UsageError` for files without a table, and for files with different columns.
     """
     found, split = read_split(source.files[0])
     columns, rows = found

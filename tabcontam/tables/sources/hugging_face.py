@@ -36,7 +36,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     """Return all files of the named split, or of the only split.
 
     Rows of a private or gated repository are private. The token in HF_TOKEN is sent only to Hugging Face. Raises
-    `UsageError` for an invalid name, for several splits without a choice, and for data that cannot be fetched.
+    `UsageError` for an invalid name, for several splits if `spec` names none, and for data that cannot be fetched.
     """
     named, _, part = spec.partition("#")
     found = _NAME.fullmatch(named.removeprefix(PREFIX))
@@ -80,7 +80,7 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
 
 
 def _asked(address: str, token: str | None) -> FetchedFile:
-    """Return the content at a Hugging Face address; from the cache only, if the user set its libraries offline."""
+    """Return the content at a Hugging Face address; only from the cache if the user has set Hugging Face to offline."""
     offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
     return fetch_address(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
@@ -99,7 +99,7 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
 
 
 def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the files of each split, by the dataset's card, or else by words in the file names."""
+    """Return the files of each split, as the dataset's card on Hugging Face states, or else by words in file names."""
     files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None

@@ -14,7 +14,7 @@ AS_WRITTEN = TextFormat(",", "utf-8", header=True)
 
 
 def card_of(spec: str) -> str | None:
-    """Return the spec of the card's edition with this table, `iris@sklearn` for `sklearn:iris`; None without a card."""
+    """Return the spec of the card's edition with this table: `iris@sklearn` for `sklearn:iris`; None without a card."""
     name = spec.removeprefix(PREFIX)
     loaders = {f"{prefix}{name}" for prefix in LOADERS}
     editions = ((card, edition) for card in load_cards().values() for edition in card.editions)

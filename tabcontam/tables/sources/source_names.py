@@ -1,4 +1,4 @@
-"""The choice of a source by its spec: an address, or a prefix before a colon."""
+"""The choice of a source by its spec: by an address, or by the prefix before a colon, as in `openml:61`."""
 
 import re
 
@@ -27,7 +27,7 @@ def stated_name(spec: str) -> str:
 
 
 def card_of(spec: str) -> str | None:
-    """Return the spec of the card's edition with the same table, which has more facts; None without a card."""
+    """Return the spec of the card's edition with this table: a card has more facts; None without a card."""
     return scikit_learn.card_of(spec) if spec.startswith(scikit_learn.PREFIX) else None
 
 

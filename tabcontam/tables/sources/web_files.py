@@ -44,7 +44,7 @@ class FetchedFile:
 def key_in(variable: str) -> str:
     """Return the key in an environment variable, "" if it is not set.
 
-    Raises `UsageError` for a value that no key has: libraries would repeat it in their error messages.
+    Raises `UsageError` for a value that cannot be a key, since libraries would show it in their error messages.
     """
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable() and " " not in key):
@@ -55,8 +55,9 @@ def key_in(variable: str) -> str:
 def fetch_address(address: str, token: str | None = None, *, forbidden: str = "") -> FetchedFile:
     """Return the content of an address. It is fetched once and then read from the cache folder.
 
-    The `token` is sent only to the address's host, never to a host that it redirects to. `forbidden` is a reason not to
-    fetch: then only the cache is read. Raises `UsageError` for an invalid address or response, or one above a limit.
+    The `token` is sent only to the address's host, never to a host that it redirects to. If `forbidden` has a reason
+    not to fetch, only the cache is read. Raises `UsageError` for an invalid address or response, and for a response
+    above a limit.
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
@@ -151,7 +152,7 @@ def _content(
 
 
 class _CarefulRedirects(HTTPRedirectHandler):
-    """A handler of redirects: from https only to https; another host does not get the token."""
+    """A handler of redirects: https must stay https, and another host does not get the token."""
 
     max_redirections = 5
 
