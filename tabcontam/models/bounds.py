@@ -30,7 +30,7 @@ _ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", defau
 
 @contextmanager
 def end_answer_when(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
-    """Stop reading the answers to requests sent in this context once `enough` returns True; None reads all."""
+    """Stop reading answers to requests of this context once `enough` returns True; with None, read all of them."""
     before = _ENOUGH.set(enough)
     try:
         yield

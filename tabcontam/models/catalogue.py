@@ -1,4 +1,4 @@
-"""The LLMs that one word can name: the entries of `catalogue.toml`, checked when they are read."""
+"""The LLMs that the user can name by one word: the entries of `catalogue.toml`, checked when they are read."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One LLM of the catalogue. `size`: billions of parameters, None if not stated. The file explains other fields."""
+    """One LLM of `catalogue.toml`, which explains the fields. `size`: billions of parameters, None if not stated."""
 
     name: str
     title: str
@@ -83,7 +83,7 @@ class CatalogueEntry:
         return next((model for name, model in self._apis if name == provider), "")
 
     def gone(self, today: date) -> bool:
-        """Return whether its API has stopped serving it by `today`."""
+        """Return whether by `today` the API of this LLM has stopped serving it."""
         return self.retired is not None and self.retired <= today
 
 

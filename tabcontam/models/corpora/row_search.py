@@ -51,7 +51,7 @@ class RowSearch:
         self._lacking = np.array([row.lacking for row in listed], np.int64)
 
     def begin(self) -> None:
-        """Start again, without any row given up."""
+        """Forget which rows the search has given up, for a new search."""
         self.given_up, self._tried = set(), Counter()
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
@@ -96,7 +96,7 @@ class RowSearch:
                 yield number, piece, won
 
     def _near(self, row: RowLookup, stands: "_WordPlaces") -> tuple[list[tuple[int, int, int]], bool]:
-        """Return where the row may be (piece, first word, last word), and whether these are all such places."""
+        """Return places where the row may be (piece, first word, last word), and whether these are all such places."""
         few = 3  # so few places need no further filter
         often = Counter(row.others)
         texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
@@ -119,7 +119,7 @@ class RowSearch:
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
     def _places_of(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
-        """Return where a value may be: the places of its rarest word."""
+        """Return the places where a value may be: those of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
 

@@ -113,7 +113,7 @@ class Decoder:
         return (0, None) if cache is None else (head, cache)
 
     def begun(self, ids: Sequence[int], rows: int) -> Any:
-        """Return the cache for `rows` rows after a beginning, computed once; None if the model uses its own."""
+        """Return a cache for `rows` rows that begin with `ids`, computed once; None if the model uses its own cache."""
         cache = self._cache(ids[:1])
         if cache is not None:
             self._read(ids, cache)
@@ -198,14 +198,14 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return the class of a prompt's answer limit (factor 8): a batch has one class, since its longest answer delays
-    all.
+    """Return the class of a prompt's answer limit: limits of one class differ by less than a factor of 8. A batch has
+    one class only, because its longest answer delays all others.
     """
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """Return the inputs for the unfinished rows, and how many places were dropped because they were padding in all."""
+    """Return the inputs for the unfinished rows, and how many places, padding in all rows, were dropped."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]

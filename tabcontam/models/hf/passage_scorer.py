@@ -1,4 +1,4 @@
-"""Scores of passages: the log-probability and the moments of each token, from one forward pass per batch."""
+"""Scores of passages: the log-probability of each token and its moments, from one forward pass per batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class Scorer:
     def _moments(
         self, logits: Any, rows: Sequence[Sequence[int]], *, cached: int = 2**19, fewest: int = 8
     ) -> list[Moments]:
-        """Return the moments of all tokens but the first of each row, in the order of the rows."""
+        """Return the moments (`Moments`) of all tokens but the first of each row, in the order of the rows."""
         import torch
 
         size = logits.shape[1]

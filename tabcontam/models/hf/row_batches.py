@@ -1,4 +1,4 @@
-"""Batches of waiting requests: prompts with a common beginning go together, and prompts of similar length."""
+"""Batches of waiting requests: a batch has prompts with a common beginning, or of similar length."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence

@@ -60,7 +60,7 @@ class ControlModel(Model):
         self._prepared: tuple[Hashable, ControlModel] | None = None  # only for the last table: adult needs 100 MB
 
     async def connect(self) -> None:
-        """Connect to nothing. Raises `UsageError` if the suffix-array library cannot be loaded."""
+        """Check that the suffix-array library can be loaded. Raises `UsageError` if not."""
         try:
             import pydivsufsort  # noqa: F401  to check that it loads
         except (ImportError, OSError) as error:
@@ -102,7 +102,7 @@ class ControlModel(Model):
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the prompt in completion form. It needs a millisecond and no thread."""
+        """Return the greedy continuation of the prompt in completion form. This takes a millisecond."""
         if self._language_model is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt

@@ -38,7 +38,7 @@ def address() -> str:
 
 
 def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> frozenset[str] | None:
-    """Return the models of an Ollama on this machine; None if none runs. No other machine is asked."""
+    """Return the models of an Ollama on this machine; None if no Ollama runs. No other machine is asked."""
     url = address()
     if not is_loopback(url) or not url.startswith("http://"):
         return None
