@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tabcontam.models.corpora.word_arrays import Numbers
 
-# The limits at which the search for a row ends if nearly everything may be the row (such as zeros and ones).
+# The limits that end the search for a row to which nearly every place fits (such as a row of zeros and ones).
 
 
 class RowSearch:
@@ -135,7 +135,7 @@ class _CandidatePlaces:
     high: "Numbers"
 
     def keep(self) -> None:
-        """Keep the places that have all values nearby except `lacking`. The rarest values are checked first."""
+        """Drop places without all values (except `lacking`) nearby. The rarest values are checked first."""
         import numpy as np
 
         left = np.full(len(self.places), self.lacking)
@@ -156,7 +156,7 @@ class _CandidatePlaces:
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
-        """Keep the places in a run of words that has the row's values and at most `most` of the words in `limited`."""
+        """Keep places in a run of words that has the row's values, but at most `most` of the words in `limited`."""
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
@@ -216,13 +216,13 @@ class _NumberLists:
         return self._lists[place]
 
     def least(self, values: "Numbers") -> "Numbers":
-        """Return, for each list, the smallest of the `values` at the list's numbers."""
+        """Return, for each list, the smallest of the `values` whose indices the list has."""
         import numpy as np
 
         return np.minimum.reduceat(values[self._all], self._begins)
 
     def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
-        """Return, for each list, how many of the `values` at the list's numbers are true."""
+        """Return, for each list, how many of the `values` whose indices the list has are true."""
         import numpy as np
 
         return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
@@ -249,7 +249,7 @@ class _WordPlaces:
         return at[begins[word] : begins[word + 1]]
 
     def reach(self, at: "Numbers", row: RowLookup) -> "tuple[Numbers, Numbers]":
-        """Return the first and the last word that a span of the row with the word at each place in `at` can have."""
+        """Return, for each place in `at`, the first and the last word that a span of the row around it can have."""
         import numpy as np
 
         tokens, bounds = self.block.tokens, self.block.first_words

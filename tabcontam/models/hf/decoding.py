@@ -88,8 +88,8 @@ class Decoder:
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
-        """Return padded rows. A decoder's padding is before the row, which the answer continues; an encoder's is after
-        it.
+        """Return the rows padded to one length. A decoder's padding is before the row, which the answer continues; an
+        encoder's is after it.
 
         A beginning that all rows share is computed once. The padding is then after this beginning.
         """
@@ -121,7 +121,7 @@ class Decoder:
         return cache
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
-        """Have the model store these tokens in a cache."""
+        """Compute these tokens, so that the model stores them in `cache`."""
         self.model.base_model(input_ids=self.tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
@@ -139,7 +139,7 @@ class Decoder:
         return growing_cache(self.model.config) if self._keeps else None
 
     def tensor(self, values: Sequence[Any]) -> Any:
-        """Return these numbers on the model's device."""
+        """Return these numbers as a tensor on the model's device."""
         import torch
 
         return torch.tensor(values, device=self.model.device)
@@ -182,7 +182,7 @@ def _too_large(row: PromptTokens) -> Reply:
     return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
-# step: prompt tokens that are computed in the time of one more token of each answer
+# step: how many prompt tokens are computed in the time that one more token of each answer takes
 def cost(rows: Sequence[PromptTokens], *, step: int = 40) -> float:
     """Return the work of a batch per prompt token: padding and answers add to it, a shared beginning reduces it."""
     longest = max(len(row.ids) for row in rows)

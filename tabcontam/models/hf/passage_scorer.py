@@ -25,7 +25,7 @@ class TokenizedText:
 
 
 class Scorer:
-    """A decoder's model that scores texts in separate batches.
+    """A scorer of texts, by the model of a decoder, in batches of its own.
 
     Every text follows the tokenizer's first special token. Without such a token, the first token of the text counts as
     uniform over the vocabulary.
@@ -103,7 +103,7 @@ class Scorer:
 
 
 def beyond(tokens: int, context: int) -> str:
-    """Return the message for a text of more tokens than the model's context."""
+    """Return the message that a text has more tokens than the model's context."""
     return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
 
 

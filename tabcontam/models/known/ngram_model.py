@@ -2,7 +2,7 @@
 
 Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024). The
 next token is predicted from the longest suffix of the text that occurs in the corpus. A text of the corpus is continued
-word for word; any other text is continued as after its longest known ending.
+word for word; any other text is continued as the corpus continues its longest known ending.
 """
 
 import re
