@@ -1,6 +1,6 @@
 """The interface of every source, a model or a corpus: `answer(request) -> answer`.
 
-A source gets a question, and no facts about the test that asks it. A prompt is rendered in the model's form, such as
+A source gets a question, but no facts about the test that asks it. A prompt is rendered in the model's form, such as
 chat. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
 `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of failure has an error,
 so that one place decides what to do about it:
@@ -85,7 +85,7 @@ def as_reply(
     reasoned: bool = False,
     stopped: str = "",
 ) -> Reply:
-    """Return a model's text as a reply: refused, cut at the token limit, empty or complete.
+    """Return a model's text as a reply, in the state refused, cut at the token limit, empty or complete.
 
     `reasoned`: the model thought before it wrote. `stopped`: any other reason why the text ended; "" for its natural
     end.
@@ -118,7 +118,7 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def in_turns(messages: Sequence[Message]) -> list[Message]:
-    """Return a chat in which user and assistant alternate: no system text, neighbouring turns of one role joined."""
+    """Return a chat without system text in which user and assistant alternate: neighbours of one role are joined."""
     return [
         Message(role, "\n\n".join(message.content for message in turns))
         for role, turns in groupby(without_system(messages), key=lambda message: message.role)
@@ -154,7 +154,7 @@ class ModelRequest:
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """A function that returns whether an answer so far has become endless; None if no values are asked for."""
+        """A function that returns whether the answer so far goes on without end; None if no values are asked for."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
@@ -318,7 +318,8 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Raises the module's four errors; any other failure becomes the reply's state.
+        """Return the reply to a prompt. Raises the four errors of this module; any other failure becomes the reply's
+        state.
 
         `score`, `compare` and `search` raise in the same way. A method that a model does not override returns a failed
         answer.

@@ -1,4 +1,5 @@
-"""The interface of a provider's batch API: many requests are sent at once, answered within a day, for half the price.
+"""The interface of a provider's batch API: many requests are sent at once, and are answered within a day for half the
+price.
 
 A model whose provider has such an API returns a `Batches` as `batches`. A `Batches` only speaks the protocol: `asking`
 decides which queries go into which batch, and stores what was sent. A `Batches` raises the errors of `models.base`.
@@ -106,13 +107,13 @@ def check_batch_id(batch: object) -> str:
 
 
 def as_line(request: Mapping[str, Any]) -> bytes:
-    """Return a request as JSON in one line, without the line end. Raises ValueError for half of a surrogate pair."""
+    """Return a request as JSON in one line without its end. Raises ValueError for half of a Unicode surrogate pair."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 # longest: bytes of one result; no answer to a prompt of tabcontam is so long
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines while its bytes come. Skip lines that are too long or no object."""
+    """Yield the objects of a file of JSON lines while its bytes arrive. Skip lines that are too long or no object."""
     pending, too_long = bytearray(), False
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")

@@ -1,8 +1,8 @@
 """Bounds on every server's answer: its unpacked size, and the time of the whole request.
 
-`bounded` makes a subclass of a client of httpx, or of httpx's successor, that raises an error for an endless answer.
-All SDKs used here send through such a client. A client's own timeouts only limit the silence between bytes: a server
-that sends a byte now and then would be read for ever. A compressed answer of a few kB can unpack to gigabytes.
+`bounded` makes a subclass of a client of httpx, or of httpx's successor, that raises an error for an answer without
+end. All SDKs used here send through such a client. A client's own timeouts only limit the silence between bytes: a
+server that sends a byte now and then would be read for ever. A compressed answer of a few kB can unpack to gigabytes.
 """
 
 import asyncio

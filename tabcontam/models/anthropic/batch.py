@@ -60,7 +60,7 @@ class AnthropicBatches(Batches):
         self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return the JSON of one request of a batch, which is called `name` there."""
+        """Return the JSON of one request of a batch. `name` identifies the request in the batch."""
         return as_line({"custom_id": name, "params": self._model.written(request)})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
@@ -129,7 +129,7 @@ class AnthropicBatches(Batches):
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """Yield the file of results. Its address is built here, since the server could name another host."""
+        """Yield the file of results. Its address is not taken from the server, which could name another host."""
         try:
             yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
         except NoAnswer as error:

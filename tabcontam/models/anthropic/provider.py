@@ -169,7 +169,7 @@ class AnthropicModel(ServedModel):
         self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def connection(self) -> "AsyncAnthropic":
-        """Return the SDK's client, which is opened at the first call."""
+        """Return the SDK's client; open it at the first call."""
         if self._client is None:
             key = self._key()
             try:
@@ -220,7 +220,7 @@ class AnthropicModel(ServedModel):
         return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
-        """Return the message about a server that answers no request: what the error concerns, the error, and advice."""
+        """Return the message about a server that answers no request: the error, what it concerns, and advice."""
         longest_fatal = 600
         who, key = self._who, self.key_variable
         refused = f"{who} refused the key in {key}; check the key and what it may be used for"

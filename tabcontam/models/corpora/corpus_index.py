@@ -41,7 +41,7 @@ class DocumentPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusIndex:
-    """An open index on disk. `tally` counts what was skipped or changed while the corpus was read."""
+    """An open index on disk. `tally` counts the parts that were skipped or changed while the corpus was read."""
 
     files: CorpusFiles
     folder: Path

@@ -49,7 +49,7 @@ class CorpusModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key of stored replies, equal for all corpora. The version (a digest of the content) tells corpora apart."""
+        """The key of stored replies, equal for all corpora. The version, a digest of the content, differs."""
         meaning = 1  # raised when the same lookup and documents give other matches
         return {"provider": "corpus", "address": "", "model": f"documents {meaning}"}
 

@@ -211,7 +211,7 @@ class GeminiModel(ServedModel):
         self.allowance = self.habits.allowance
 
     def connection(self) -> "Client":
-        """Return the SDK's client, which is opened at the first call."""
+        """Return the SDK's client; open it at the first call."""
         if self._client is None:
             self._client = self._opened()
         return self._client
@@ -324,7 +324,7 @@ class GeminiModel(ServedModel):
 
 
 def _fault(error: Exception) -> TransientError:
-    """Return why there was no answer, in few words. `kind` is "" if sending the request again would not help."""
+    """Return the reason why there was no answer. Its `kind` is "" if sending the request again would not help."""
     from google.auth.exceptions import GoogleAuthError
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException

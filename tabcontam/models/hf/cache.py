@@ -1,4 +1,4 @@
-"""A key-value cache that grows in place. transformers' own cache is copied completely for every token of an answer."""
+"""A key-value cache that grows in place. The one of the library transformers is copied for every token of an answer."""
 
 from inspect import signature
 from typing import Any

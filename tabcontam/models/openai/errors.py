@@ -110,7 +110,7 @@ class Problem:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parts of the request that the error calls wrong, in a field `param` or `loc` at any depth."""
+        """The parts of the request that the error calls wrong, in its field `param` or `loc` at any depth."""
         found: list[str] = []
         for part in self._all(self.body, DEEPEST):
             named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
@@ -118,7 +118,7 @@ class Problem:
         return tuple(filter(None, found))
 
     def field(self, name: str, *, longest_name: int = 200) -> str | int | None:
-        """Return a short field of the error, from either place where servers put it; None if it has no such field."""
+        """Return a short field, from either part of the body where servers put it; None if the error has no such field."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
         return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= longest_name) else None
 

@@ -112,7 +112,7 @@ class OpenAIModel(ServedModel):
         self._unlisted = False  # True if no address of this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may contain the key: its service's, and the variable for a single server."""
+        """Return the variables that may contain the key: those of its service, and the one for a single server."""
         if self._entry is None:
             return super()._usual(own)
         return (*(self.keys if own or self._entry.own_machine else ()), OTHER_KEY)
@@ -122,7 +122,7 @@ class OpenAIModel(ServedModel):
         return self._own and not (self._entry and self._entry.own_machine)
 
     def settle(self, form: PromptForm) -> None:
-        """Use the form that was found before, unless the user chose a form or the server has accepted one."""
+        """Use the prompt form that an earlier run found, unless the user chose one or the server has accepted one."""
         if not self.settled and form in PATHS:
             self.form, self.settled = form, True
 
@@ -366,7 +366,7 @@ class OpenAIModel(ServedModel):
         )
 
     def clients(self) -> ClientPool:
-        """Return the connections to the server, which are opened at the first call."""
+        """Return the connections to the server; open them at the first call."""
         if self._clients is None:
             self._clients = self._clients_at(self.address)
         return self._clients
