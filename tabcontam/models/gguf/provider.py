@@ -127,7 +127,7 @@ def waiting_asleep() -> Iterator[None]:
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return an offer with the first installed package of the entry, or with the ways to install one."""
+    """Return an offer to serve the entry: its first installed package, or the ways to install one."""
     ways = []
     for package in entry.gguf:
         try:

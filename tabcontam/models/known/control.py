@@ -192,11 +192,11 @@ def _characters(table: Table, forms: int) -> int:
     return (forms - 1) * names + forms * cells
 
 
-# The tests' prompts end with the labels Dataset, Features, Feature and Values.
+# Pages use the labels Dataset, Features, Feature and Values, with which the prompts of tests end.
 
 
 def page_of_table(table: Table) -> str:
-    """Return a dataset's page, with facts that its file shows."""
+    """Return the page of a table's dataset, with facts that its file shows."""
     records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}
     return _page(table.title, records, table.names, table.target, values)
@@ -215,7 +215,7 @@ def _page_of_card(card: Card) -> str:
 def _page(
     title: str, records: str, names: Sequence[str], target: str | None, values: Mapping[str, str], listed: bool = True
 ) -> str:
-    """Return a page: its title, and a description of each feature. `listed` means that `names` are all features."""
+    """Return a dataset's page: the title, and a description of each feature. `listed`: `names` are all features."""
     others = [name for name in names if name != title]
     lines = [
         f"{title}: overview",

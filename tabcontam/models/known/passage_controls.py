@@ -15,7 +15,7 @@ OLD, NEITHER = "control:old", "control:neither"
 
 
 class ReaderControl(Model):
-    """A control that has read some texts."""
+    """A control for passages, which has read some texts."""
 
     control = True
     local = True

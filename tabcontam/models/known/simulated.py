@@ -1,4 +1,4 @@
-"""Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
+"""Models `simulated:` with programmed behaviour, for tests of tabcontam and its command `power`. Nothing is sent.
 
 Each model gets the table and the queries of a plan, and answers a prompt according to its kind, such as a memoriser of
 rows. `Query.answering` states the true answer and the baseline's answer. Random choices depend only on the seed and the

@@ -61,7 +61,7 @@ def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> froze
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return the offer for the first of the entry's tags that a running Ollama has, or else the ways to get one."""
+    """Return an offer to serve the entry: its first tag that a running Ollama has, or else the ways to get one."""
     if not entry.ollama:
         return Offer()
     present = tags()

@@ -118,7 +118,7 @@ class Problem:
         return tuple(filter(None, found))
 
     def field(self, name: str, *, longest_name: int = 200) -> str | int | None:
-        """Return a short field, from either part of the body where servers put it; None if the error has no such field."""
+        """Return a short field of the error, from either place where servers put fields; None if it has none such."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
         return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= longest_name) else None
 
