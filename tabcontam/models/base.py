@@ -1,6 +1,6 @@
 """The interface of every source, a model or a corpus: `answer(request) -> answer`.
 
-A source gets a question, and no facts about the test that asks it. A prompt is rendered in the model's form, such as
+A source gets a question, but no facts about the test that asks it. A prompt is rendered in the model's form, such as
 chat. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
 `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of failure has an error,
 so that one place decides what to do about it:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tabcontam.models.batch_api import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
-# Shows the user that a task runs until the context ends. The context yields a function that reports its progress.
+# A context that shows a running task to the user until it ends. It yields a function that reports the task's progress.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PAGE = "web page"  # the kind of a `TransientError` if the answer was a web page
 MOST_WORDINGS = 24  # ways of writing one query, after which a server that keeps refusing is given up
@@ -43,8 +43,8 @@ class TransientError(Exception):
     """A failure that may pass: a rate limit, an overloaded or failing server, a timeout, a cut connection, broken JSON.
 
     `text`: one line without the key. `kind`: a word or two for the progress line ("429", "timeout"). `wait`: the
-    seconds that the server asks to wait, None if it asks for no wait. `crowded`: fewer requests at a time would help.
-    `sent`: the model may have answered, so the request may be charged.
+    seconds that the server asks to wait, None if it asks for no wait. `crowded`: sending fewer requests at a time would
+    help. `sent`: the model may have answered, so the request may be charged.
     """
 
     text: str
@@ -85,7 +85,7 @@ def as_reply(
     reasoned: bool = False,
     stopped: str = "",
 ) -> Reply:
-    """Return a model's text as a reply: refused, cut at the token limit, empty or complete.
+    """Return a model's text as a reply, in the state refused, cut at the token limit, empty or complete.
 
     `reasoned`: the model thought before it wrote. `stopped`: any other reason why the text ended; "" for its natural
     end.
@@ -118,7 +118,7 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def in_turns(messages: Sequence[Message]) -> list[Message]:
-    """Return a chat in which user and assistant alternate: no system text, neighbouring turns of one role joined."""
+    """Return a chat without system text in which user and assistant alternate: neighbours of one role are joined."""
     return [
         Message(role, "\n\n".join(message.content for message in turns))
         for role, turns in groupby(without_system(messages), key=lambda message: message.role)
@@ -154,7 +154,7 @@ class ModelRequest:
 
     @property
     def goes_on(self) -> Callable[[str], bool] | None:
-        """A function that returns whether an answer so far has become endless; None if no values are asked for."""
+        """A function that returns whether the answer so far goes on without end; None if no values are asked for."""
         prompt = self.prompt
         free = prompt.values and self.schema is None
         return partial(goes_on, asked=prompt.values, shown=prompt.completion) if free else None
@@ -184,7 +184,7 @@ def sum_charges(charged: Sequence[Usage | None]) -> Usage | None:
 
 
 def common_prefix_length(texts: Collection[tuple[int, ...]]) -> int:
-    """Return how many tokens, from the first on, are the same in all texts. A text is given as its token ids."""
+    """Return the number of tokens with which all texts begin. Each text is given as its token ids."""
     first, last = min(texts), max(texts)  # in this order all other texts are between the two
     shortest = min(len(first), len(last))
     return next((place for place in range(shortest) if first[place] != last[place]), shortest)
@@ -197,15 +197,15 @@ def _of_kind(question: Question, kind: type[Kind]) -> Kind:
 
 
 def unserved(model: "Model", error: UsageError) -> str:
-    """Return the line of `error`, after another way in which the user could have the model served, if there is one."""
+    """Return the message of `error`, put after another way to reach the model if the model states one."""
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
 class Model(Protocol):
     """One source: an LLM, a control or a corpus. `spec` is its name on the command line.
 
-    `capabilities` are the abilities that tests can ask for. A provider overrides what differs. Its capabilities promise
-    some of `generate`, `score` and `search`, which it must override.
+    `capabilities` are the abilities that tests can ask for. A provider overrides the defaults that do not fit its
+    models. Its capabilities promise some of `generate`, `score` and `search`, which it must override.
     """
 
     spec: str
@@ -219,7 +219,7 @@ class Model(Protocol):
     version: str = ""  # a version or digest that the server states; "" if it states none
     connections: int | None = None  # requests at a time, if the model states them; else the limiter adapts them
     allowance: int = 0  # tokens of thinking that may be added to an answer's, as far as known
-    # the ways in which its documents can be searched, if it has some
+    # the ways in which its documents can be searched, if it has documents
     finds: frozenset[LookupMode] = frozenset(LookupMode)
     unread: str = ""  # which of its documents are not read, and why, as far as known before a search
     learns: bool = False  # True if its first answer shows how to ask it; it is then asked one query first
@@ -238,12 +238,12 @@ class Model(Protocol):
 
     @property
     def sent_in(self) -> PromptForm:
-        """The form of prompts with answers that may have to fit a schema; other prompts are sent in `form`."""
+        """The form for prompts whose answers may have to fit a schema. Other prompts are sent in `form`."""
         return PromptForm.STRUCTURED if self.structured else self.form
 
     @property
     def is_corpus(self) -> bool:
-        """Return whether it is only a corpus: it can be searched, and answers no other question."""
+        """Return whether this source is a corpus: it can be searched, but answers no prompt and scores no text."""
         answering = {Capability.GENERATE, Capability.SCORE}
         return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)
 
@@ -262,16 +262,16 @@ class Model(Protocol):
     def elsewhere(self) -> "Callable[[], Model] | None":
         """A function that makes this model in another process; None if the model must answer in this process.
 
-        A model has one if its answers depend only on its weights and the question.
+        A model has such a function if its answers depend only on its weights and the question.
         """
         return None
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a missing key or the like, as `connect` would. Nothing is sent or loaded."""
+        """Raise the `UsageError` of `connect` if a key or a package is missing. Nothing is sent or loaded."""
         return
 
     async def look(self) -> None:
-        """Check that the model is there, if that costs nothing. Raises `UsageError` as `connect` does."""
+        """Check that the model exists, if that costs nothing. Raises `UsageError` as `connect` does."""
         return
 
     async def connect(self) -> None:
@@ -283,11 +283,11 @@ class Model(Protocol):
         return
 
     def shown_by(self, doing: Doing) -> None:
-        """Keep `doing`, which shows progress during answers that take minutes. Called before anything is asked."""
+        """Store `doing`, which shows the progress of answers that take minutes. Called before anything is asked."""
         return
 
     def stop(self) -> None:
-        """End answers under way that take minutes, since the user wants no more."""
+        """End unfinished answers that take minutes, because the user has stopped the run."""
         return
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":
@@ -298,7 +298,7 @@ class Model(Protocol):
         return self
 
     def exposure(self, table: Table, row: int) -> float | None:
-        """Return how many copies of the table's row at index `row` it has read; None if unknown."""
+        """Return how many copies of the table's row at index `row` the model has read; None if unknown."""
         return None
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
@@ -318,7 +318,8 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Raises the module's four errors; any other failure becomes the reply's state.
+        """Return the reply to a prompt. Raises the four errors of this module; any other failure becomes the reply's
+        state.
 
         `score`, `compare` and `search` raise in the same way. A method that a model does not override returns a failed
         answer.
@@ -349,7 +350,7 @@ class Model(Protocol):
         return Matches((), 0, ReplyState.FAILED, f"{self.spec} holds no documents to search")
 
     async def rest(self) -> None:
-        """Free resources that other models may wait for, since this model cannot be asked any query now."""
+        """Free resources for other models, because there is no query now that this model could be asked."""
         return
 
     async def close(self) -> None:

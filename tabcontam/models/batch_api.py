@@ -1,7 +1,8 @@
-"""The interface of a provider's batch API: many requests are sent at once, answered within a day, for half the price.
+"""The interface of a provider's batch API: many requests are sent at once, and are answered within a day for half the
+price.
 
 A model whose provider has such an API returns a `Batches` as `batches`. A `Batches` only speaks the protocol: `asking`
-decides which queries go into which batch, and keeps the notes. It raises the errors of `models.base`.
+decides which queries go into which batch, and stores what was sent. A `Batches` raises the errors of `models.base`.
 """
 
 import json
@@ -72,11 +73,11 @@ class Batches(Protocol):
 
     @abstractmethod
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send a batch, and return its id. `mark` is our own name for it, by which `find` finds it."""
+        """Send a batch, and return its id. `mark` is tabcontam's name for the batch, by which `find` finds it."""
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None without one.
+        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None if none.
 
         `since`: when it was sent, in seconds since 1970, by this machine's clock.
         """
@@ -91,7 +92,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to `request`, written in the style `sent`, and whether a second try may get a better one."""
+        """Return the reply to `request`, written in the style `sent`, and whether asking again may get a better one."""
 
     @abstractmethod
     def cancelling(self, batch: str) -> str:
@@ -106,13 +107,13 @@ def check_batch_id(batch: object) -> str:
 
 
 def as_line(request: Mapping[str, Any]) -> bytes:
-    """Return a request as JSON in one line, without the line end. Raises ValueError for half of a surrogate pair."""
+    """Return a request as JSON in one line without its end. Raises ValueError for half of a Unicode surrogate pair."""
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# longest: bytes of one result; no answer to our prompts is so long
+# longest: bytes of one result; no answer to a prompt of tabcontam is so long
 async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines while its bytes come. Skip lines that are too long or no object."""
+    """Yield the objects of a file of JSON lines while its bytes arrive. Skip lines that are too long or no object."""
     pending, too_long = bytearray(), False
     async for chunk in chunks:
         *ended, rest = chunk.split(b"\n")

@@ -1,8 +1,8 @@
 """Bounds on every server's answer: its unpacked size, and the time of the whole request.
 
-`bounded` makes a subclass of a client of httpx, or of httpx's successor, that raises an error for an endless answer.
-All SDKs used here send through such a client. A client's own timeouts only limit the silence between bytes: a server
-that sends a byte now and then would be read for ever. A compressed answer of a few kB can unpack to gigabytes.
+`bounded` makes a subclass of a client of httpx, or of httpx's successor, that raises an error for an answer without
+end. All SDKs used here send through such a client. A client's own timeouts only limit the silence between bytes: a
+server that sends a byte now and then would be read for ever. A compressed answer of a few kB can unpack to gigabytes.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _ENOUGH: ContextVar[Callable[[bytes], bool] | None] = ContextVar("enough", defau
 
 @contextmanager
 def end_answer_when(enough: Callable[[bytes], bool] | None) -> Iterator[None]:
-    """Stop reading the answers to requests sent in this context once `enough` returns True; None reads all."""
+    """Stop reading answers to requests of this context once `enough` returns True; with None, read all of them."""
     before = _ENOUGH.set(enough)
     try:
         yield

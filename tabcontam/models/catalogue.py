@@ -1,4 +1,4 @@
-"""The LLMs that one word can name: the entries of `catalogue.toml`, checked when they are read."""
+"""The LLMs that the user can name by one word: the entries of `catalogue.toml`, checked when they are read."""
 
 import re
 import tomllib
@@ -26,7 +26,7 @@ TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One LLM of the catalogue. `size`: billions of parameters, None if not stated. The file explains other fields."""
+    """One LLM of `catalogue.toml`, which explains the fields. `size`: billions of parameters, None if not stated."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class CatalogueEntry:
 
     @property
     def asked(self) -> Mapping[str, str]:
-        """The provider and model of its first API, under which a price is looked up; empty if no API serves it."""
+        """The provider and model of the LLM's first API, by which its price is found; empty if no API serves it."""
         return next(({"provider": provider, "model": model} for provider, model in self._apis), {})
 
     @property
@@ -79,11 +79,11 @@ class CatalogueEntry:
         return (*own, *((provider, model) for provider, _, model in services))
 
     def at(self, provider: str) -> str:
-        """Return the LLM's identifier at this provider's API; "" if the provider does not serve it."""
+        """Return the LLM's identifier at the API of `provider`; "" if that provider does not serve it."""
         return next((model for name, model in self._apis if name == provider), "")
 
     def gone(self, today: date) -> bool:
-        """Return whether its API has stopped serving it by `today`."""
+        """Return whether by `today` the API of this LLM has stopped serving it."""
         return self.retired is not None and self.retired <= today
 
 
@@ -112,7 +112,7 @@ def is_tag_of_ollama(spec: str) -> bool:
 def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
     """Return the entry of an LLM as a run names it, by a name of the catalogue or by PROVIDER:MODEL; None if unknown.
 
-    Only the name counts, not the model that a server has under it. Weights under a name of the user's own are not
+    Only the name counts, not the model that a server serves by that name. Weights that the user has renamed are not
     recognised.
     """
     provider, colon, model = split_variable(spec)[0].partition(":")

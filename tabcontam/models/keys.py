@@ -34,7 +34,7 @@ class Host:
 
 
 def host_of(address: str) -> Host:
-    """Return the host of an address. Its spelling does not matter: capitals, the usual port, a last dot."""
+    """Return the host of an address. Capitals, the usual port and a last dot make no difference."""
     parts = urlsplit(address)
     name = (parts.hostname or "").rstrip(".")
     with suppress(ValueError):  # the host has a name and no IP address
@@ -67,7 +67,7 @@ def read_variable(variable: str) -> str:
 
 @dataclass(frozen=True)
 class HostKey:
-    """The key in a variable that the user named for a host without models, such as a feed's."""
+    """The key in a variable that the user named for a host that serves no models, such as a feed's."""
 
     host: Host
     key_variable: str
@@ -75,7 +75,7 @@ class HostKey:
 
 
 class KeyHolder(Protocol):
-    """A model that sends to `host` the key in a variable. The user may have named the variable for this host."""
+    """A model that sends the key in an environment variable to `host`. The user may have named this variable for it."""
 
     @property
     def host(self) -> Host:

@@ -35,7 +35,7 @@ def name_of(spec: str) -> str:
 
 
 def by_name(specs: Iterable[str]) -> dict[str, str]:
-    """Return, by its name in reports, each LLM as the user wrote it. Raises `UsageError` if two LLMs share a name."""
+    """Return the LLMs as the user wrote them, by their names in reports. Raises `UsageError` if two share a name."""
     named: dict[str, str] = {}
     for spec in specs:
         name = name_of(spec)

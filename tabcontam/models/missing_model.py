@@ -6,7 +6,7 @@ from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm
 
 
 class MissingModel(Model):
-    """A model, named `spec`, that lacks something. `error` says what, and how to get it. Nothing is sent to it."""
+    """A model, named `spec`, that lacks something. `error` says what is missing and how to get it. Nothing is sent."""
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})

@@ -81,7 +81,7 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
 
 
 # The tokens of a chat template, one a byte: the marks around a message and its role (57 bytes in Llama
-# 3's), and once the preamble and the cue to answer (271 bytes in gpt-oss's).
+# 3's), and once for each prompt, the preamble and the cue to answer (271 bytes in gpt-oss's).
 def prompt_bound(
     prompt_text_bytes: int, messages: int, *, tokens_per_message: int = 64, tokens_per_prompt: int = 320
 ) -> int:

@@ -26,9 +26,10 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class Offer:
-    """The way a provider serves an LLM of the catalogue: as `model`, with a `note` if that is not exactly the LLM.
+    """The way in which a provider serves an LLM of the catalogue: as `model`, with a `note` if that differs from the
+    LLM.
 
-    Without a `model` the provider does not serve it here; `ways` says what the user can do to change that.
+    Without a `model` the provider does not serve the LLM here; `ways` says what the user can do to change that.
     """
 
     model: str = ""

@@ -56,7 +56,7 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 @dataclass(frozen=True)
 class LlmResolution:
-    """An LLM as it was typed, and the provider and model that it means. `note`: how they differ from what was typed.
+    """An LLM as the user typed it, and the provider and model that it means. `note`: how these differ from the text.
 
     `label`: the user's own name for it, which `spec` does not contain. `otherwise`: how an earlier provider in the list
     could serve it.
@@ -95,7 +95,7 @@ class LlmResolution:
 def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
     """Return the environment variables that belong to providers, each with the hosts that its key may go to.
 
-    A provider without an address of its own has no host: its variables are left out if it is the one `asked`.
+    A provider without its own address has no host. Its variables are left out if `asked` is this provider's name.
     """
     owners: dict[str, tuple[Host, ...]] = {}
     for provider in BUILT_IN.values():
@@ -129,7 +129,7 @@ def resolve(spec: str) -> LlmResolution:
 def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> LlmResolution:
     """Return the LLM that `spec` means. Raises `Unavailable`, in one line: what is missing, and how to get it.
 
-    A name that means nothing raises a plain `UsageError`.
+    An unknown name raises a plain `UsageError`.
     """
     provider, colon, model = spec.partition(":")
     if provider in providers and not model and (colon or find_entry(spec) is None):
@@ -175,7 +175,7 @@ def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
 
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
-    """Return the error for an unknown provider, with the closest names; with all names if none is close."""
+    """Return the error for an unknown provider, with the most similar names; with all names if none is similar."""
     least_alike = 0.65  # least similarity to a word for this one to count as its misspelling
     from rapidfuzz.distance import OSA
 
@@ -216,7 +216,7 @@ def _retired(entry: CatalogueEntry, today: date) -> Unavailable:
 
 
 def _unknown_name(name: str) -> UsageError:
-    """Return the error for a name that means nothing, with the nearest names, or else with how to write any LLM."""
+    """Return the error for an unknown name, with the most similar names, or else with the way to write any LLM."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown model {name!r}; did you mean {' or '.join(found)}?")
@@ -231,7 +231,7 @@ def _unknown_name(name: str) -> UsageError:
 
 
 def plugin_providers() -> dict[str, EntryPoint]:
-    """Return other packages' providers, not imported. Each that is left out is reported on standard error."""
+    """Return the providers of other packages, not yet imported. Providers left out are reported on standard error."""
     found, complaints = find_entry_points(GROUP, "provider", BUILT_IN)
     for complaint in complaints:
         print(f"tabcontam: {complaint}", file=sys.stderr)

@@ -51,7 +51,7 @@ class ServedModel(Model):
 
     @property
     def key_variable(self) -> str:
-        """The environment variable with the key; if none has it, the first possible one; "" if no key is sent."""
+        """The environment variable with the key; if none is set, the first possible one; "" if no key is sent."""
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
 
     def check_at_hand(self) -> None:
@@ -59,7 +59,7 @@ class ServedModel(Model):
         self._key()
 
     async def look(self) -> None:
-        """Connect, since that costs nothing. Raises `UsageError`."""
+        """Check that the model exists by connecting, which costs nothing. Raises `UsageError`."""
         await self.connect()
 
     def _usual(self, own: bool) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class ServedModel(Model):
         return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
 
     def _without_key(self, text: str) -> str:
-        """Return an answer in which the key is masked, as a server may have repeated it."""
+        """Return a server's text with the key masked, because the server may have repeated the key."""
         return text.replace(self._secret, "***") if self._secret else text
 
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:

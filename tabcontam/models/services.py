@@ -20,7 +20,7 @@ CHOICES = {"log_probabilities": ("yes", "no"), "seed": ("seed", "random_seed"), 
 
 @dataclass(frozen=True)
 class Service:
-    """One service. The file explains the fields."""
+    """One service. The head of `services.toml` explains the fields."""
 
     name: str
     title: str

@@ -1,9 +1,10 @@
 """Anthropic's batch API: one message carries many requests, and a file with their results is ready within a day.
 
-As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): half the price; at most
-100,000 requests and 256 MB a batch. Requests that are not answered within 24 hours expire, and are not charged. The
-results can be fetched for 29 days. A batch cannot carry a name of ours. If its id is lost, it is recognised by its time
-and its number of requests. Once it has ended, the names of its requests must fit too.
+As of 23 November 2026 (https://platform.claude.com/docs/en/build-with-claude/batch-processing): requests cost half the
+price; a batch has at most 100,000 requests and 256 MB. Requests that are not answered within 24 hours expire, and are
+not charged. The results can be fetched for 29 days. A batch cannot carry a name that tabcontam chose. If its id is
+lost, the batch is recognised by the time of its making and its number of requests. Once it has ended, its requests must
+also have the expected names.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Sequence
@@ -36,7 +37,7 @@ UNANSWERED = {
 }
 GONE = "the batch no longer exists"
 COUNTS = ("processing", "succeeded", "errored", "canceled", "expired")
-# The statuses with which errors of these types come outside a batch.
+# The HTTP status that an error of each type has outside a batch.
 STATUSES = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
     "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
@@ -59,7 +60,7 @@ class AnthropicBatches(Batches):
         self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return the JSON of one request of a batch, which is called `name` there."""
+        """Return the JSON of one request of a batch. `name` identifies the request in the batch."""
         return as_line({"custom_id": name, "params": self._model.written(request)})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
@@ -70,7 +71,7 @@ class AnthropicBatches(Batches):
         return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch with requests of these `names` made closest to `since`; None without one."""
+        """Return the id of the batch with requests of these `names` that was made closest to `since`; None if none."""
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"
@@ -108,7 +109,7 @@ class AnthropicBatches(Batches):
                 yield BatchResult(name, line)
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a line, and whether a second try may get a better one."""
+        """Return the reply in a line of the file, and whether asking again may get a better one."""
         found = result.content.get("result")
         kind, body = json_at(found, "type"), json_at(found, "message")
         if kind == "succeeded" and isinstance(body, dict):
@@ -128,7 +129,7 @@ class AnthropicBatches(Batches):
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """Yield the file of results. Its address is built here, since the server could name another host."""
+        """Yield the file of results. Its address is not taken from the server, which could name another host."""
         try:
             yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
         except NoAnswer as error:

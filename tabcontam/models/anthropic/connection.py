@@ -64,7 +64,7 @@ async def get(client: "AsyncAnthropic", path: str, retries: int = 0) -> object:
 
 
 async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: bool) -> object:
-    """Send a batch with the JSON `order`; `greedy`: its requests state a temperature. Raises as `post` does."""
+    """Send a batch, written as JSON in `order`. `greedy`: its requests state a temperature. Raises as `post` does."""
     from httpx2 import Response
 
     headers = {"content-type": "application/json", **(GREEDY if greedy else {})}

@@ -10,7 +10,7 @@ from tabcontam.models.openai.replies import json_at
 
 CROWDED = (429, 503, 529)  # 529: overloaded
 PASSING = (408, 409, 425, 429)  # besides 500 and above
-# Used-up money is a 402, a 400 or a 429. Only a limit on the growth of usage states when it ends.
+# An account without money gets a 402, 400 or 429. Only an error about the growth of usage states when its limit ends.
 SPENT = re.compile(
     r"credit balance is too low|reached your (specified )?([\w ]+ )?usage limits|spend(ing)? (limit|cap)", re.IGNORECASE
 )
@@ -51,7 +51,7 @@ def _spent(problem: Problem) -> bool:
 
 
 def wait(problem: Problem) -> float | None:
-    """Return the seconds that a server asks to wait, by Retry-After or until its used-up limits are reset."""
+    """Return the seconds to wait, from the header Retry-After or until used-up limits are reset; None if not stated."""
     stated = retry_after(problem.headers)
     return _until_reset(problem.headers) if stated is None and problem.status == 429 else stated
 

@@ -25,7 +25,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class AnthropicHabits:
-    """The habits that a model's server has shown, such as refused arguments. They are only added; `most` only falls."""
+    """The habits that a model's server has shown, such as refused arguments. None is ever removed."""
 
     refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
     thinks: bool = False  # True if it was seen to think although asked not to
@@ -39,7 +39,7 @@ class AnthropicHabits:
         return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
 
     def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits with what the refusal `problem` shows; None if writing differently is no help."""
+        """Return these habits with what the refusal `problem` shows; None if another request would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -55,7 +55,7 @@ class AnthropicHabits:
 
     @property
     def no_thinking(self) -> str | None:
-        """The way to ask for no thinking; None if the model refuses all of them."""
+        """The argument's value that asks for no thinking; None if the model refuses every such value."""
         return next((way for way in NO_THINKING if way not in self.refused), None)
 
     @property
@@ -71,7 +71,7 @@ class AnthropicHabits:
         return MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of a request except the model's name: the chat, at temperature 0 unless the prompt has one.
+        """Return the body of a request except the model's name: the chat, and the prompt's temperature or else 0.
 
         Arguments that the model refuses are left out. A prompt's stop strings are not sent: only its completion form
         needs them.
@@ -100,7 +100,7 @@ class AnthropicHabits:
 
     @property
     def notes(self) -> str:
-        """A line on what follows for the answers if requests lack the refused parts; "" if nothing does."""
+        """A line that states how answers differ because requests lack the refused parts; "" if they do not."""
         lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
         return "; ".join(line for holds, line in lines if holds)
 

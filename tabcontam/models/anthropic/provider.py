@@ -1,7 +1,7 @@
 """`anthropic:` Anthropic's Claude, through its official SDK.
 
 Each kind of failure raises the error that `models.base` defines for it. A model may refuse a part of a request, such as
-a temperature or the order not to think. Its description or its first refusal shows that, and the query is sent again
+a temperature or the request not to think. Its description or its first refusal shows that, and the query is sent again
 without the part. The key goes only to Anthropic's own address, or to an address that the user names it for.
 """
 
@@ -122,7 +122,7 @@ class AnthropicModel(ServedModel):
         return {"model": self.model, **self.habits.arguments(request)}
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a message from a batch, and whether a second try may get a better one."""
+        """Return the reply in a message from a batch, and whether asking again may get a better one."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -134,9 +134,9 @@ class AnthropicModel(ServedModel):
     def turned_down_in_batch(
         self, problem: Problem, request: ModelRequest, before: AnthropicHabits
     ) -> tuple[Reply, bool]:
-        """Return the reply to a refused request of a batch, and whether a second try may be accepted.
+        """Return the reply to a refused request of a batch, and whether it may be accepted when sent again.
 
-        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
+        `before`: the habits (known demands) before the batch was read. Its replies may each show the same demand.
         """
         if fewer := before.without(problem, before.arguments(request)):
             self._learn(fewer)
@@ -161,7 +161,7 @@ class AnthropicModel(ServedModel):
             await client.close()
 
     def _shown(self, reply: Reply) -> Reply:
-        """Return a reply in which the key is masked, as a server may have repeated it."""
+        """Return `reply` with the key masked, because a server may have repeated the key in it."""
         return replace(reply, text=self._without_key(reply.text), detail=self._line(reply.detail))
 
     def _learn(self, habits: AnthropicHabits) -> None:
@@ -169,7 +169,7 @@ class AnthropicModel(ServedModel):
         self.allowance, self.least = self.habits.allowance, self.habits.least
 
     def connection(self) -> "AsyncAnthropic":
-        """Return the SDK's client, which is opened at the first call."""
+        """Return the SDK's client; open it at the first call."""
         if self._client is None:
             key = self._key()
             try:
@@ -220,7 +220,7 @@ class AnthropicModel(ServedModel):
         return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
-        """Return the message about a server that answers no request: what the error concerns, the error, and advice."""
+        """Return the message about a server that answers no request: the error, what it concerns, and advice."""
         longest_fatal = 600
         who, key = self._who, self.key_variable
         refused = f"{who} refused the key in {key}; check the key and what it may be used for"
@@ -241,7 +241,7 @@ class AnthropicModel(ServedModel):
         return self._hopeless(whom, problem)
 
     def _recognize(self, found: object) -> None:
-        """Note the version and the habits of the model from the server's description."""
+        """Store the model's version and habits, as the server describes them."""
         name = found.get("id") if isinstance(found, dict) else None
         if not isinstance(found, dict) or not isinstance(name, str) or not name:
             raise self._mistake(self._other_kind())
@@ -253,7 +253,7 @@ class AnthropicModel(ServedModel):
         self.version = self._line(" ".join(f"{key}={fact}" for key, fact in facts.items() if isinstance(fact, str)))
 
     async def _look_up(self, client: "AsyncAnthropic") -> None:
-        """Look for the model in the server's list of models. Raises `UsageError`, with the nearest names."""
+        """Look for the model in the server's list. Raises `UsageError`, with similar names, if it is not there."""
         try:
             names = listed_names(await asyncio.wait_for(get(client, "/v1/models?limit=1000"), CONNECT_SECONDS))
         except NoAnswer as error:

@@ -81,6 +81,6 @@ def listed_names(listing: object) -> list[str]:
 
 
 def supports(about: Mapping[str, Any], *path: str) -> bool | None:
-    """Return whether a model's description `about` states the capability at this `path`; None if it does not say."""
+    """Return whether a model supports the capability at this `path` of its description `about`; None if not stated."""
     stated = json_at(about, "capabilities", *path, "supported")
     return stated if isinstance(stated, bool) else None

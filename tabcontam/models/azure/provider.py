@@ -21,7 +21,7 @@ PATH = re.compile(r"/(openai(/v1)?/?)?$")
 
 
 class AzureModel(OpenAIModel):
-    """A deployment. The resource lists models, not deployments: only the first query shows whether it exists."""
+    """An Azure deployment. Its resource lists only models, so the first query shows whether the deployment exists."""
 
     provider = "azure"
 

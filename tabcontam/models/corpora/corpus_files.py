@@ -196,7 +196,7 @@ def _link(path: Path, root: Path) -> str:
 
 
 def _kind(mode: int) -> str:
-    """Return the name of the kind of an entry that is no file, folder or link."""
+    """Return the name of the kind, such as a pipe, of an entry that is no file, folder or link."""
     kinds = {stat.S_ISFIFO: "a pipe", stat.S_ISSOCK: "a socket", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device"}
     return next((kind for is_one, kind in kinds.items() if is_one(mode)), "no file")
 

@@ -41,7 +41,7 @@ class DocumentPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusIndex:
-    """An open index on disk. `tally` counts what was skipped or changed while the corpus was read."""
+    """An open index on disk. `tally` counts the parts that were skipped or changed while the corpus was read."""
 
     files: CorpusFiles
     folder: Path
@@ -50,7 +50,7 @@ class CorpusIndex:
 
     @classmethod
     def open(cls, files: CorpusFiles, report: Callable[[str], None] = lambda line: None) -> "CorpusIndex | None":
-        """Return the index of these files, or None if there is none or it is incomplete. `report` is called with a line
+        """Return the index of these files; None if it does not exist or is incomplete. `report` is called with a line
         of text if the index is damaged. Raises `UsageError` if a file of the corpus cannot be read.
         """
         folder = index_folder(files)

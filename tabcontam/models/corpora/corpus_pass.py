@@ -145,7 +145,7 @@ class CorpusPass:
             return
 
     def _reporter(self, place: int) -> Callable[[int], None]:
-        """Return the function that adds bytes of text, just searched in this portion, to the progress."""
+        """Return a function that adds a number of bytes, just searched in this portion, to the progress."""
         weight = self.portions[place].weight
 
         def report(size: int) -> None:

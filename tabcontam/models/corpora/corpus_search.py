@@ -52,7 +52,7 @@ class CorpusSearch:
 
     @property
     def given_up(self) -> frozenset[int]:
-        """The lookups that the search gave up because nearly everything in the text may match them."""
+        """The lookups that the search gave up, because nearly every place in the text may match them."""
         return frozenset(self._rows.given_up)
 
     def found_in(self, block: TextBlock, over: Iterable[int] = ()) -> dict[int, LookupMatches]:

@@ -1,4 +1,4 @@
-"""A document as a sequence of words: a row's values are found in it in any notation.
+"""A document as a sequence of words, so that a row's values are found in it in any notation.
 
 A word is a run of letters and digits. A full stop before a digit belongs to the word, unless a letter or another full
 stop precedes it (`5.1`, `.5`). Everything else is punctuation. This includes HTML's entities (`&amp;`), escaped line

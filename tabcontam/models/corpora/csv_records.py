@@ -40,8 +40,8 @@ def record_starts(path: Path, size: int, split: int) -> list[int]:
 
 
 def _next_start(file: IO[bytes], at: int, inside: bool) -> int:
-    """Return where the next record begins, else where the next line begins, else 0. `at` is the file's position;
-    `inside`: a quote is open there.
+    """Return the byte at which the next record begins, else the next line, else 0. `at` is the file's position;
+    `inside` means that a quote is open there.
     """
     block = file.read(BLOCK)
     begin = first = 0

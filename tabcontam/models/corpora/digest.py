@@ -1,4 +1,4 @@
-"""The key of a corpus's content: the SHA-256 of its files, computed again only for a file that changed."""
+"""The key of a corpus's content, made of its files' SHA-256, which are computed again only for changed files."""
 
 import hashlib
 import json

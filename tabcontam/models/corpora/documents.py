@@ -1,4 +1,4 @@
-"""Documents as they are searched: overlapping stretches of UTF-8 text. The overlap keeps matches at the borders."""
+"""Documents as they are searched: stretches of UTF-8 text. They overlap, so a match at a border is found."""
 
 import re
 from collections.abc import Iterator

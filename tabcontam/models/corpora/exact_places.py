@@ -38,7 +38,7 @@ def by_letters(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield the places of a sought text's letters and digits. Other signs are ignored; non-ASCII bytes are letters."""
+    """Yield the places of sought texts, compared by letters and digits only. Bytes that are not ASCII are letters."""
     kept = [match.start() for match in re.finditer(rb"[%b]" % WORD_BYTES, text)]
     signs = only_signs(text)
     for number, wanted in sought.items():
@@ -48,7 +48,7 @@ def by_signs(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
 
 
 def by_words(text: bytes, sought: Mapping[int, bytes]) -> Iterator[TextSpan]:
-    """Yield the places of consecutive equal words. Words are split as by `words`, but numbers count as written."""
+    """Yield the places at which a sought text's words follow each other, split as by `words`, numbers as written."""
     found = plain_words(blank_punctuation(text))
     keys = [key for key, _, _ in found]
     at: dict[bytes, list[int]] = {}

@@ -40,7 +40,7 @@ BY_SUFFIX = {
 
 
 class FileFormat(NamedTuple):
-    """The form of a file, such as CSV, its compression, and its encoding. The last two are empty for plain UTF-8."""
+    """The form of a file, such as CSV, its compression, and its encoding. Plain UTF-8 has "" for the last two."""
 
     form: FileForm
     compressed: str = ""

@@ -130,7 +130,7 @@ class TranscodedStream(io.RawIOBase):
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Return a regular file, opened for reading. Links are not followed, and opening never waits. Raises `OSError`."""
+    """Open a regular file for reading, without following links or waiting, and return it. Raises `OSError`."""
     flags = os.O_RDONLY
     for flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, flag, 0)

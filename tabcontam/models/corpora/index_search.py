@@ -28,14 +28,14 @@ Spelled = tuple[bytes, ...]  # strings; one of them is wherever the word is
 
 @dataclass(frozen=True)
 class _RequiredStrings:
-    """The `things` (texts in several spellings) needed for a match: it contains at least one of any `least` of them."""
+    """The `things` (texts in several spellings) for a match: it contains one or more of any `least` of them."""
 
     things: tuple[tuple[Spelled, ...], ...]
     least: int
     keys: tuple[bytes, ...] = ()
 
     def rarest(self, often: Mapping[bytes, int]) -> tuple[int, set[bytes]]:
-        """Return the number of places to search, and the strings there. Every match contains one of them."""
+        """Return the number of places to search, and the strings found there: every match contains one of these."""
         words = [min(thing, key=lambda spelled: _sum(often, spelled)) for thing in self.things]
         chosen = sorted(words, key=lambda spelled: _sum(often, spelled))[: self.least]
         strings = {text for spelled in chosen for text in spelled}
@@ -72,7 +72,7 @@ class IndexSearch:
 
     @cached_property
     def _chosen(self) -> dict[int, set[bytes]]:
-        """The strings to search for each lookup that has a rare part."""
+        """The strings to search for, by the index of the lookup; only lookups with a rare part have an entry."""
         rare = 100  # a part with more places is not rare
         needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
         texts = sorted(needed)

@@ -2,8 +2,8 @@
 document.
 
 The suffix array and its search are those of Manber and Myers (1993), "Suffix arrays: a new method for on-line string
-searches" (SIAM Journal on Computing 22). The first words that both ends of a range share with the sought text are not
-compared again. libdivsufsort makes the array. All sought texts are compared at once, eight bytes at a time.
+searches" (SIAM Journal on Computing 22). The library libdivsufsort makes the array. All sought texts are compared at
+once, in words of eight bytes. Words with which both ends of a range are known to begin are not compared again.
 """
 
 import json
@@ -37,8 +37,9 @@ HEADER = "shard.json"
 @dataclass
 class ShardBuilder:
     """The documents of the next shard. `pieces` has four numbers for each piece of a document: its position in the
-    text, the file's number combined with the next number's sign, the document's number in the file, and the piece's
-    offset in the document. `shared` is the number of bytes at the beginning that are also in the shard before.
+    text, the file's number combined with the sign (`@` or `#`) in the document's name, the number after that sign, and
+    the piece's offset in the document. `shared` is the number of bytes at the beginning that are also in the shard
+    before.
     """
 
     text: bytearray = field(default_factory=bytearray)
@@ -211,11 +212,11 @@ class IndexShard:
         return bool(self._view[position : position + len(text)] == text)
 
     def piece(self, place: int) -> list[int]:
-        """Return a piece's four numbers: its position, its file with that sign, its document's number, its offset."""
+        """Return the four numbers of a piece, as `ShardBuilder` describes them."""
         return [int(row[place]) for row in self._pieces]
 
     def _bound(self, sought: SearchTexts, which: "Numbers", low: "Numbers", high: "Numbers", upper: bool) -> "Numbers":
-        """Return for each text in `which` its range's first suffix that is not smaller (with `upper`: greater)."""
+        """Return for each text in `which` the first suffix of its range that is not smaller (with `upper`: greater)."""
         import numpy as np
 
         low, high = low.copy(), high.copy()

@@ -9,7 +9,7 @@ DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=s
 
 
 def scan(text: str, place: int) -> tuple[object, int]:
-    """Return the value at a place, and where it ends. Raises ValueError, StopIteration and RecursionError."""
+    """Return the value at a place, and the place of its end. Raises ValueError, StopIteration or RecursionError."""
     value, end = DECODER.scan_once(text, place)
     return value, end
 

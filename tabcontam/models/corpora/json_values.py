@@ -65,7 +65,7 @@ class RawDocument:
 
 
 def _reader(given: ReaderInput) -> Callable[[str, bytes], Iterable[DocumentStretch]]:
-    """Return the function that turns a line into a document."""
+    """Return the function that turns a line's name and bytes into the stretches of its document."""
     name, tally, fields, document = given.name, given.tally, paths_of(given.fields), given.document
 
     def as_record(source: str, line: bytes) -> Iterable[DocumentStretch]:
@@ -119,7 +119,7 @@ def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
 class JsonValues:
     """The values of a stream of JSON: the items if it is one array.
 
-    After the iteration, `left` means that a rest could not be read, and `large` that its first value was too large.
+    After the iteration, `left` means that the rest could not be parsed, and `large` that its first value was too large.
     `rest` yields this rest, including that value, as UTF-8. `read` is the number of values that were read.
     """
 
@@ -166,7 +166,7 @@ class JsonValues:
                 self._more()
 
     def _more(self) -> None:
-        """Read as much text as is in memory, or more. So a long value is parsed from its start only a few times."""
+        """Read at least as much text as is in memory, so a long value is parsed from its start only a few times."""
         block = self._stream.read(max(CHUNK, len(self._text)))
         self._ended = not block
         self._text += self._decoder.decode(block, final=self._ended)

@@ -81,7 +81,7 @@ def quote_match(
     text: bytes, begin: int, end: int, low: int, high: int, *, around: int = 80, quoted: int = 2000
 ) -> tuple[str, int, int]:
     """Return a quotation of the text from byte `begin` to byte `end` with some text around it, all between bytes `low`
-    and `high`. Return also the letters of the quotation at which that text begins and ends.
+    and `high`. Return also where in the quotation, counted in letters, that text begins and ends.
     """
     last = min(end, begin + quoted)
     before = text[max(low, begin - around) : begin].decode("utf-8", "ignore")

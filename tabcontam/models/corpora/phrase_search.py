@@ -35,7 +35,7 @@ class PhraseSearch:
             self._sought[size] = _known(wanted), wanted
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield (a list's number, a piece's index, a text's first place there). Lists in `over` are left out."""
+        """Yield a list's number, a piece's index and the first place there of one text. Skip the lists in `over`."""
         words = block.tokens
         for size, (known, wanted) in self._sought.items():
             found: set[tuple[int, int, int]] = set()

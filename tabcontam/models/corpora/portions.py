@@ -48,7 +48,7 @@ def read(
     """Yield the documents of a portion, each as one stretch or several. Consecutive stretches share `overlap` bytes.
 
     The stretches of a plain file overlap across its portions, too. A record of more than `largest` bytes is not parsed.
-    `tally` counts parts that are skipped or changed. Whatever a file contains, the reading goes on.
+    `tally` counts parts that are skipped or changed. No content of a file stops the reading.
     """
     tally = Tally() if tally is None else tally
     if isinstance(portion.form, Reason):

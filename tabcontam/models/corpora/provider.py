@@ -49,7 +49,7 @@ class CorpusModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The identity, the same for every corpus: the version, a digest of the content, identifies the corpus."""
+        """The key of stored replies, equal for all corpora. The version, a digest of the content, differs."""
         meaning = 1  # raised when the same lookup and documents give other matches
         return {"provider": "corpus", "address": "", "model": f"documents {meaning}"}
 
@@ -73,11 +73,11 @@ class CorpusModel(Model):
             self._print_once(self.unread)
 
     def shown_by(self, doing: Doing) -> None:
-        """Set the function that shows the progress of the reading."""
+        """Store `doing`, which shows the progress of the reading."""
         self._doing = doing
 
     async def search(self, request: ModelRequest) -> Matches:
-        """Return the matches, after the reading that answers this lookup and all others that wait."""
+        """Return the matches, after the reading of the corpus that answers this lookup and all others that wait."""
         if self._files is None:
             return Matches((), 0, ReplyState.FAILED, f"{self.spec} was asked before it was connected")
         answer: asyncio.Future[Matches] = asyncio.get_running_loop().create_future()
@@ -99,7 +99,7 @@ class CorpusModel(Model):
             await asyncio.wait([self._reading])
 
     async def _read(self) -> None:
-        """Answer all waiting lookups by one reading, once no more arrive. Repeat this for later lookups."""
+        """Answer all waiting lookups by one reading of the corpus, once no more arrive. Repeat it for later ones."""
         while self._waiting:
             number = 0
             while number < len(self._waiting) and not self._stopped:

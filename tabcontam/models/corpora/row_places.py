@@ -7,17 +7,17 @@ words of a cell (`words`). Its places are those where its words follow each othe
 number that fills a cell must also have the same sign. A value without a word (`?`) is left out. A text without a word
 has no place. With n for the number of values, a span of words is a place of the row with one of the texts if
 
-- the span contains this text and all values next to it except at most `lacking`, each as often as the row has it, and
-  each word as often as the counted values need it together;
+- the span contains this text and all values next to it except at most `lacking`, each as often as the row has it. The
+  words of these values are counted; the span has each word as often as these values need it together;
 - between words of the row's values it has at most 12 consecutive other words, at most 2 of them numbers;
-- it has at most n // 3 + 1 uncounted numbers, and as many other uncounted words that belong to values;
+- of its words that are not counted, at most n // 3 + 1 are numbers, and at most as many are other words of values;
 - it has at most 20,000 bytes.
 
-`foreign` is the number of a span's uncounted words plus the number of values that it lacks. Of overlapping spans, also
-those with different texts, only the spans with the fewest line breaks count; of these, only those with the smallest
-`foreign`; then only those with the fewest blanks and punctuation. So in a table, the cell of the row itself wins over
-cells of the same column in neighbouring rows. In the first column it wins, too, although the cell of the next row
-directly follows the other values.
+`foreign` is the number of a span's uncounted words plus the number of values that it lacks. Of overlapping spans, even
+with different texts, those with the fewest line breaks win; of these, those with the smallest `foreign`; of these,
+those with the fewest blanks and punctuation. So in a table, the cell of the row itself wins over cells of the same
+column in neighbouring rows. It wins even in the first column, where the cell of the next row directly follows the other
+values.
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,7 +34,7 @@ from tabcontam.models.thresholds import LONGEST_ROW_SPAN, MOST_NUMBERS_BETWEEN_V
 
 
 class TextSpan(NamedTuple):
-    """A span of a text, in bytes, that contains text number `text` of the lookup with the other values of a row.
+    """A span of a text, in bytes, in which the lookup's text number `text` stands with the other values of a row.
 
     `lacking` is the number of values missing in the span. `foreign` is the number of its words outside the row plus
     `lacking`. `breaks` counts its line breaks, and `punctuation` its bytes outside words.
@@ -135,7 +135,7 @@ def spans(clean: bytes, sequence: Sequence[TextWord], row: RowLookup, texts: Ite
 
 
 def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
-    """Return the best of overlapping spans in text order, each extended to contain more of its values if possible."""
+    """Return the winners among overlapping spans, in text order, each extended to contain more values if possible."""
     found, won = list(found), list[TextSpan]()
     begins, ends = list[int](), list[int]()  # disjoint stretches that are covered by better spans
     for _, same in groupby(sorted(set(found), key=attrgetter("rank")), attrgetter("rank")):
@@ -150,7 +150,7 @@ def winners(found: Iterable[TextSpan]) -> list[TextSpan]:
 
 def _fullest(span: TextSpan, same: Sequence[TextSpan]) -> TextSpan:
     """Return the span with the fewest missing values among the spans in `same` that overlap with the winner `span`.
-    `same` has spans with the winner's text, in order. Values after a line break count, too.
+    `same` has spans with the winner's text, in order. Here values after a line break count, too.
     """
     first, last = bisect_left(same, span.begin - LONGEST_ROW_SPAN, key=_begin), bisect_left(same, span.end, key=_begin)
     overlapping = (one for one in same[first:last] if one.end > span.begin)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tabcontam.models.corpora.word_arrays import Numbers
 
-# The limits at which the search for a row ends if nearly everything may be the row (such as zeros and ones).
+# The limits that end the search for a row to which nearly every place fits (such as a row of zeros and ones).
 
 
 class RowSearch:
@@ -51,7 +51,7 @@ class RowSearch:
         self._lacking = np.array([row.lacking for row in listed], np.int64)
 
     def begin(self) -> None:
-        """Start again, without any row given up."""
+        """Forget which rows the search has given up, for a new search."""
         self.given_up, self._tried = set(), Counter()
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
@@ -96,7 +96,7 @@ class RowSearch:
                 yield number, piece, won
 
     def _near(self, row: RowLookup, stands: "_WordPlaces") -> tuple[list[tuple[int, int, int]], bool]:
-        """Return where the row may be (piece, first word, last word), and whether these are all such places."""
+        """Return places where the row may be (piece, first word, last word), and whether these are all such places."""
         few = 3  # so few places need no further filter
         often = Counter(row.others)
         texts = [self._places_of(text, stands) for text in set(row.texts) if text.keys]
@@ -119,7 +119,7 @@ class RowSearch:
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
     def _places_of(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
-        """Return where a value may be: the places of its rarest word."""
+        """Return the places where a value may be: those of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
 
@@ -135,7 +135,7 @@ class _CandidatePlaces:
     high: "Numbers"
 
     def keep(self) -> None:
-        """Keep the places that have all values nearby except `lacking`. The rarest values are checked first."""
+        """Drop places without all values (except `lacking`) nearby. The rarest values are checked first."""
         import numpy as np
 
         left = np.full(len(self.places), self.lacking)
@@ -156,7 +156,7 @@ class _CandidatePlaces:
         return whole
 
     def keep_within(self, limited: "Numbers", most: int) -> None:
-        """Keep the places in a run of words that has the row's values and at most `most` of the words in `limited`."""
+        """Keep places in a run of words that has the row's values, but at most `most` of the words in `limited`."""
         import numpy as np
 
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
@@ -216,13 +216,13 @@ class _NumberLists:
         return self._lists[place]
 
     def least(self, values: "Numbers") -> "Numbers":
-        """Return, for each list, the smallest of the `values` at the list's numbers."""
+        """Return, for each list, the smallest of the `values` whose indices the list has."""
         import numpy as np
 
         return np.minimum.reduceat(values[self._all], self._begins)
 
     def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
-        """Return, for each list, how many of the `values` at the list's numbers are true."""
+        """Return, for each list, how many of the `values` whose indices the list has are true."""
         import numpy as np
 
         return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
@@ -249,7 +249,7 @@ class _WordPlaces:
         return at[begins[word] : begins[word + 1]]
 
     def reach(self, at: "Numbers", row: RowLookup) -> "tuple[Numbers, Numbers]":
-        """Return the first and the last word that a span of the row with the word at each place in `at` can have."""
+        """Return, for each place in `at`, the first and the last word that a span of the row around it can have."""
         import numpy as np
 
         tokens, bounds = self.block.tokens, self.block.first_words

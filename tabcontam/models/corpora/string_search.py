@@ -20,7 +20,7 @@ WIDTHS = {8: "<u8", 4: "<u4"}
 
 
 class StringSearch:
-    """A search for texts letter by letter, or with `signs` by letters and digits only. The caller numbers each list."""
+    """A search for numbered lists of texts, letter by letter; with `signs`, only letters and digits are compared."""
 
     def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
         few = 4  # up to so many strings are searched one by one
@@ -40,7 +40,7 @@ class StringSearch:
                 self._by_width.append((width, *_by_beginning(some, width)))
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
-        """Yield (a list's number, a piece's index, a text's first place there). Lists in `over` are left out."""
+        """Yield a list's number, a piece's index and the first place there of one text. Skip the lists in `over`."""
         if not self._wanted:
             return
         text = block.text.translate(None, NO_SIGNS) if self._signs else block.text

@@ -86,7 +86,7 @@ class Tally:
 
 # named: the most files that a sentence names for each reason
 def _named(places: Mapping[str, int], *, named: int = 3) -> str:
-    """Return the names of the first files, and the number of further ones."""
+    """Return the names of the first files, and the number of further files."""
     names = sorted(places)
     more = f" and {len(names) - named} more" if len(names) > named else ""
     return f"{', '.join(names[:named])}{more}"

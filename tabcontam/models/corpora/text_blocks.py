@@ -22,7 +22,7 @@ class BlockPiece(NamedTuple):
     """A stretch of a document in a block. It begins at byte `begin` of the block and at byte `start` of the document.
 
     The stretch owns (counts) only places that begin from byte `first` of the block to before byte `last`. The stretches
-    before and after it own the other places: they contain these and all that overlaps them completely.
+    before and after it own the other places, because they contain these and all that overlaps them.
     """
 
     source: str

@@ -16,7 +16,7 @@ ABOUT = frozenset({b"warcinfo", b"metadata", b"request"})  # types of record tha
 
 
 def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
-    """Yield the text of each page as a document. The number in its name counts only documents."""
+    """Yield the text of each page as a document. The number in its name counts documents, not records."""
     stream, number = given.stream(), 0
     while (head := _head(stream, given)) is not None:
         kind, size = head.get(b"warc-type", b""), _size(head)

@@ -147,7 +147,7 @@ def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
 
 
 class KnownHashes:
-    """Hashes to find among millions of others, first by a table of bits, then by binary search."""
+    """Hashes that are searched for among millions of others, first by a table of bits, then by binary search."""
 
     def __init__(self, hashes: "Hashes") -> None:
         import numpy as np

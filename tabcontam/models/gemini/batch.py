@@ -1,9 +1,10 @@
 """Gemini's batch API: one message carries many requests, and the batch contains their replies within a day.
 
-As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): half the price; at most 20 MB a batch with its
-requests in it, and no stated number of requests; at a time no more tokens than the key's tier allows. Requests that are
-not answered within 48 hours expire. Replies are read from the JSON itself. The SDK's types lack a batch's progress and
-failure, and warn about every value that is newer than the SDK.
+As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): requests cost half the price; a batch that
+contains its requests has at most 20 MB, with no stated limit on their number; all waiting requests together have at
+most the tokens that the key's tier allows. Requests that are not answered within 48 hours expire. Replies are read from
+the JSON itself. The SDK's types lack a batch's progress and failure, and warn about every value that is newer than the
+SDK.
 """
 
 import json
@@ -28,7 +29,7 @@ ENDED = {
     "FAILED": "the batch failed",
 }
 GONE = "the batch no longer exists"
-# The HTTP statuses for google.rpc's codes, with which requests in a batch fail.
+# The HTTP status for each code of google.rpc that a failed request in a batch states.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
 FULL = (8, 429)
 PASSING = (408, 429)  # besides 500 and above
@@ -107,7 +108,7 @@ class GeminiBatches(Batches):
                 return
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request, and whether a second try may get a better one."""
+        """Return the reply to a request, and whether asking again may get a better one."""
         body = result.content.get("response")
         if isinstance(body, dict):
             return self._model.reply_in_batch(body, sent)
@@ -135,7 +136,7 @@ class GeminiBatches(Batches):
             raise self._refused(error) from None
 
     def _refused(self, error: Exception) -> Exception:
-        """Return the error for a batch that Google refuses. Raises the model's own error for other failures."""
+        """Return the error for a batch that Google refuses. Raise the model's own error for any other failure."""
         reply = self._model.failed(error)
         return FatalError(f"{self.service} accepts no batch of {self._model.model}: {reply.detail}")
 

@@ -29,7 +29,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class GeminiHabits:
-    """The habits that a model's server has shown so far, such as refused parameters. They are only added."""
+    """The habits that a model's server has shown so far, such as refused parameters. None is ever removed."""
 
     refused: frozenset[str] = frozenset()
     thinks: bool = False
@@ -55,11 +55,11 @@ class GeminiHabits:
 
     @property
     def thinking(self) -> str | None:
-        """The way to ask for little thinking; None if the model does not think, or refuses all ways."""
+        """The entry of `LITTLE_THINKING` to use; None if the model does not think, or refuses all of them."""
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
     def arguments(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of a request: the chat, at temperature 0 unless the prompt has one.
+        """Return the body of a request: the chat, and the prompt's temperature or else 0.
 
         Parameters that the model refuses are left out.
         """

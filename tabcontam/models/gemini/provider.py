@@ -145,7 +145,7 @@ class GeminiModel(ServedModel):
         return self.habits.arguments(request)
 
     def reply_in_batch(self, body: object, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body from a batch, and whether a second try may get a better one."""
+        """Return the reply in a body from a batch, and whether asking again may get a better one."""
         try:
             answer = read_answer(body)
         except ValueError as error:
@@ -159,7 +159,7 @@ class GeminiModel(ServedModel):
     def learned_from(self, error: Exception, request: ModelRequest, before: GeminiHabits) -> bool:
         """Return whether an error names a part that this model refuses. From now on requests lack that part.
 
-        `before`: the habits (known demands) before the batch was first read. Each request may show the same demand.
+        `before`: the habits (known demands) before the batch was read. Its replies may each show the same demand.
         """
         fewer = before.without(error, before.arguments(request)["config"])
         self._learn(fewer or before)
@@ -211,7 +211,7 @@ class GeminiModel(ServedModel):
         self.allowance = self.habits.allowance
 
     def connection(self) -> "Client":
-        """Return the SDK's client, which is opened at the first call."""
+        """Return the SDK's client; open it at the first call."""
         if self._client is None:
             self._client = self._opened()
         return self._client
@@ -248,7 +248,7 @@ class GeminiModel(ServedModel):
 
     @property
     def _lets_in(self) -> str:
-        """The name of the credentials in messages."""
+        """The name by which messages call the credentials."""
         return f"the key in {self.key_variable}"
 
     def _transport(self) -> "AsyncClient":
@@ -269,7 +269,7 @@ class GeminiModel(ServedModel):
         return client
 
     def _recognize(self, found: Any) -> None:
-        """Note the version and the habits of the model from the server's description."""
+        """Store the model's version and habits, as the server describes them."""
         if not found.name:  # the SDK builds a model even from an empty reply
             raise self._mistake(self._other_kind())
         methods = found.supported_actions
@@ -282,7 +282,7 @@ class GeminiModel(ServedModel):
         self.version = self._line(" ".join(f"{name}={fact}" for name, fact in stated.items() if fact))
 
     async def _unknown(self, client: "Client") -> UsageError:
-        """Return the error for an unknown model, with the nearest names of models that answer prompts."""
+        """Return the error for an unknown model, with the most similar names of models that answer prompts."""
         asked = self.model.rpartition("/")[2]
         names = []
         try:
@@ -324,7 +324,7 @@ class GeminiModel(ServedModel):
 
 
 def _fault(error: Exception) -> TransientError:
-    """Return why there was no answer, in few words. `kind` is "" if sending the request again would not help."""
+    """Return the reason why there was no answer. Its `kind` is "" if sending the request again would not help."""
     from google.auth.exceptions import GoogleAuthError
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
@@ -354,7 +354,7 @@ def _fault(error: Exception) -> TransientError:
 
 
 def _wanted(error: "APIError") -> float | None:
-    """Return the seconds that a server asks to wait, in a header or in the details of a 429; else None."""
+    """Return the seconds that a server asks to wait, in a header or in the details of a 429; None without them."""
     headers = getattr(error.response, "headers", None) or {}
     wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait

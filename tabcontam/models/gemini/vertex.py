@@ -14,7 +14,7 @@ from tabcontam.models.provider_record import ModelSettings, Provider
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 PROJECT, LOCATION = "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"
 LOGIN = "type: gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS"
-# Both become parts of an address, so no other signs are allowed.
+# The project and the location become parts of an address, so no other signs are allowed in them.
 PROJECTS = re.compile(r"([a-z][a-z0-9.-]{0,60}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]|\d{6,20}", re.ASCII)
 REGIONS = re.compile(r"global|us|eu|[a-z]{2,20}-[a-z]{4,20}\d{1,2}", re.ASCII)
 SHARED = {

@@ -47,9 +47,9 @@ def carried() -> Mapping[str, Path]:
     return {name: files[0] for name, files in sorted(found.items()) if len(files) == 1}
 
 
-# head: bytes that include the file's head: a vocabulary of 262,000 words needs eight million
+# head: bytes in which the head of any file ends: a vocabulary of 262,000 words needs eight million
 def facts(path: Path, *, head: int = 64 << 20) -> tuple[bool, int | None]:
-    """Return whether the file has a chat template, and its context in tokens, or None if the file does not state it."""
+    """Return whether the file has a chat template, and the model's context in tokens, None if not stated."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
         context = CONTEXT.search(held, 0, head)
         return held.find(TEMPLATE, 0, head) >= 0, int.from_bytes(context[1], "little") if context else None

@@ -52,7 +52,7 @@ class GGUFModel(OpenAIModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key of stored replies, without the version. A file is identified by its name without the folder."""
+        """The key of stored replies, without the version. A file has its name there without its folder."""
         name = Path(self.model).name if Path(self.model).expanduser().is_file() else self.model
         return {"provider": self.provider, "address": "", "model": name}
 
@@ -112,7 +112,7 @@ def serve(file: Path, context: int) -> tuple[Any, str]:
 
 @contextmanager
 def waiting_asleep() -> Iterator[None]:
-    """Within the context, libraries that are loaded get threads that soon sleep while they wait for each other.
+    """Let the threads of libraries that are loaded within the context sleep soon while they wait for each other.
 
     libgomp reads the setting when it is loaded. By default a thread spins for milliseconds. With other work on two
     processors, the same answers then needed up to four times the processor time and ten times as long.
@@ -127,7 +127,7 @@ def waiting_asleep() -> Iterator[None]:
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return an offer with the first installed package of the entry, or with the ways to install one."""
+    """Return an offer to serve the entry: its first installed package, or the ways to install one."""
     ways = []
     for package in entry.gguf:
         try:

@@ -1,4 +1,4 @@
-"""A key-value cache that grows in place. transformers' own cache is copied completely for every token of an answer."""
+"""A key-value cache that grows in place. The one of the library transformers is copied for every token of an answer."""
 
 from inspect import signature
 from typing import Any
@@ -41,8 +41,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return `room` with `new` after its first `length` places; a larger copy of `held` with `new` if `room` is full,
-    or is not the tensor that `held` is in.
+    """Return `room` with `new` after its first `length` places. If `room` is full, or is not the tensor that `held` is
+    in, return a larger copy of `held` with `new` after it.
     """
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
@@ -55,7 +55,7 @@ def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
 
 
 def growing_cache(config: Any) -> Any:
-    """Return an empty cache for a model; None if a layer drops or moves what it computed of earlier tokens.
+    """Return an empty cache for a model; None if a layer drops or moves keys and values of earlier tokens.
 
     A sliding window would count padding as text, and a recurrent state cannot leave padding out.
     """

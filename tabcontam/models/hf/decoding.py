@@ -88,8 +88,8 @@ class Decoder:
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
-        """Return padded rows. A decoder's padding is before the row, which the answer continues; an encoder's is after
-        it.
+        """Return the rows padded to one length. A decoder's padding is before the row, which the answer continues; an
+        encoder's is after it.
 
         A beginning that all rows share is computed once. The padding is then after this beginning.
         """
@@ -113,7 +113,7 @@ class Decoder:
         return (0, None) if cache is None else (head, cache)
 
     def begun(self, ids: Sequence[int], rows: int) -> Any:
-        """Return the cache for `rows` rows after a beginning, computed once; None if the model uses its own."""
+        """Return a cache for `rows` rows that begin with `ids`, computed once; None if the model uses its own cache."""
         cache = self._cache(ids[:1])
         if cache is not None:
             self._read(ids, cache)
@@ -121,7 +121,7 @@ class Decoder:
         return cache
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
-        """Have the model store these tokens in a cache."""
+        """Compute these tokens, so that the model stores them in `cache`."""
         self.model.base_model(input_ids=self.tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
@@ -139,7 +139,7 @@ class Decoder:
         return growing_cache(self.model.config) if self._keeps else None
 
     def tensor(self, values: Sequence[Any]) -> Any:
-        """Return these numbers on the model's device."""
+        """Return these numbers as a tensor on the model's device."""
         import torch
 
         return torch.tensor(values, device=self.model.device)
@@ -182,7 +182,7 @@ def _too_large(row: PromptTokens) -> Reply:
     return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
-# step: prompt tokens that are computed in the time of one more token of each answer
+# step: how many prompt tokens are computed in the time that one more token of each answer takes
 def cost(rows: Sequence[PromptTokens], *, step: int = 40) -> float:
     """Return the work of a batch per prompt token: padding and answers add to it, a shared beginning reduces it."""
     longest = max(len(row.ids) for row in rows)
@@ -198,14 +198,14 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return the class of a prompt's answer limit (factor 8): a batch has one class, since its longest answer delays
-    all.
+    """Return the class of a prompt's answer limit: limits of one class differ by less than a factor of 8. A batch has
+    one class only, because its longest answer delays all others.
     """
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """Return the inputs for the unfinished rows, and how many places were dropped because they were padding in all."""
+    """Return the inputs for the unfinished rows, and how many places, padding in all rows, were dropped."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]

@@ -21,7 +21,7 @@ Text = tuple[int, ...]
 
 
 class Comparer:
-    """A decoder's model that compares texts with a common beginning.
+    """A comparison of texts with a common beginning, by the model of a decoder.
 
     The whole text is tokenised, because a token may have letters of both the beginning and the ending. Only the tokens
     after the common beginning are scored. Without a special token before it, the first token of a text counts as
@@ -93,7 +93,7 @@ class Comparer:
 
 
 def joins(reader: Reader, beginning: str, texts: Sequence[Text]) -> bool:
-    """Return whether one token contains a word, a separator and the beginning of an ending.
+    """Return whether a token contains a word and a separator of `beginning`, and the beginning of an ending.
 
     If a token contains several cells, rows with other cells have more tokens. Then even a model that has read no table
     prefers the cells that share a token.

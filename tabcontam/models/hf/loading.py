@@ -187,7 +187,7 @@ def _loaded(spec: str, folder: Path, safe: bool, device: str) -> ModelWithTokeni
     config, tokenizer = configuration(spec, folder), load_tokenizer(spec, folder)
     seq2seq = bool(config.is_encoder_decoder)
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    # accelerate can spread a model over several GPUs
+    # the library accelerate can spread a model over several GPUs
     placed = {"device_map": "auto"} if device == "cuda" and find_spec("accelerate") else {}
     model = kind.from_pretrained(
         folder, config=config, dtype="auto", use_safetensors=safe, weights_only=True, **placed, **SAFELY
@@ -234,7 +234,7 @@ def _first_line(error: Exception) -> str:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Return whether an error means that memory was not enough."""
+    """Return whether an error means that there was not enough memory."""
     return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
 
 

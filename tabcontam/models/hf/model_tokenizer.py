@@ -71,7 +71,7 @@ class ModelTokenizer:
             return [(token, self.decode([token])) for token in ids]
         pieces, begin = [], 0
         for number, (token, (_, end)) in enumerate(zip(ids, read["offset_mapping"], strict=True), start=1):
-            # Offsets may omit spaces, and all tokens of one character have the same offsets.
+            # A token's offsets may leave spaces out, and all tokens of one character have the same offsets.
             end = len(text) if number == len(ids) else max(begin, end)
             pieces.append((token, text[begin:end]))
             begin = end

@@ -1,4 +1,4 @@
-"""Scores of passages: the log-probability and the moments of each token, from one forward pass per batch."""
+"""Scores of passages: the log-probability of each token and its moments, from one forward pass per batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class TokenizedText:
 
 
 class Scorer:
-    """A decoder's model that scores texts in separate batches.
+    """A scorer of texts, by the model of a decoder, in batches of its own.
 
     Every text follows the tokenizer's first special token. Without such a token, the first token of the text counts as
     uniform over the vocabulary.
@@ -65,7 +65,7 @@ class Scorer:
     def _moments(
         self, logits: Any, rows: Sequence[Sequence[int]], *, cached: int = 2**19, fewest: int = 8
     ) -> list[Moments]:
-        """Return the moments of all tokens but the first of each row, in the order of the rows."""
+        """Return the moments (`Moments`) of all tokens but the first of each row, in the order of the rows."""
         import torch
 
         size = logits.shape[1]
@@ -103,7 +103,7 @@ class Scorer:
 
 
 def beyond(tokens: int, context: int) -> str:
-    """Return the message for a text of more tokens than the model's context."""
+    """Return the message that a text has more tokens than the model's context."""
     return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
 
 

@@ -26,7 +26,7 @@ class HFModel(SavedModel):
     Raises `UsageError` for an unknown form or a batch size below 1.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
-    configuration and tokenizer; followed by the number format and the device, because answers depend on them.
+    configuration and tokenizer. The number format and the device follow, because answers depend on them.
     """
 
     provider = "hf"

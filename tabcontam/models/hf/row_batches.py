@@ -1,4 +1,4 @@
-"""Batches of waiting requests: prompts with a common beginning go together, and prompts of similar length."""
+"""Batches of waiting requests: a batch has prompts with a common beginning, or of similar length."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
@@ -29,7 +29,7 @@ class _QueuedRow(Generic[Row, Got]):
 
 
 class Batcher(Generic[Row, Got]):
-    """A queue for a function that answers several rows at once, on a thread for this model only.
+    """A queue of rows for a function that answers several at once, on a thread for this model only.
 
     `cost` is the work of a batch per prompt token. The next batch is the cheapest one that contains the row that has
     waited longest. All rows of a batch have the same `band` (class of answer limits).

@@ -13,8 +13,8 @@ class RowEnds:
     """A stopping criterion of transformers that ends each row separately and stores its length.
 
     `start` is the index in a call's ids at which answers begin, and `allowances` the tokens for thinking of each row.
-    `live` are the rows of the current call. If `leaving`, the call stops once half of its rows have ended; `leave`
-    removes them.
+    `live` are the rows of the current call. If `leaving`, the call stops once half of its rows have ended, and `leave`
+    removes the ended rows.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class SavedModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """The key of stored replies, with a folder's own name. The version, not the path, identifies its content."""
+        """The key of stored replies. It has a folder's name without the path: the version identifies its content."""
         folder = Path(self._name).expanduser()
         name = folder.resolve().name if folder.is_dir() else self._name
         return {"provider": self.provider, "address": "", "model": name}

@@ -1,4 +1,4 @@
-"""The number of threads that compute a model on this machine's processors."""
+"""The number of threads that compute a model's answers on this machine's processors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

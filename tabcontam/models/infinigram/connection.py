@@ -63,7 +63,7 @@ class Connection:
 
 
 def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-    """Return the JSON object of a reply. An error in it counts, whatever the HTTP status is."""
+    """Return the JSON object of a reply. Raises `NoAnswer` for an error in it or in its HTTP status."""
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):

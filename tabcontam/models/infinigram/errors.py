@@ -19,7 +19,7 @@ LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many reque
 
 
 class ErrorScope(Enum):
-    """The scope of an error."""
+    """The part of a setup that an error concerns, such as one request or the whole index."""
 
     PASSING = auto()  # the error may pass
     INDEX = auto()  # the server has no index of this name
@@ -29,7 +29,7 @@ class ErrorScope(Enum):
 
 
 def error_scope(problem: Problem) -> ErrorScope:
-    """Return the scope of an error. An error that no rule matches concerns only its request."""
+    """Return what an error concerns: only its request, if no rule matches."""
     status, text = problem.status, problem.message
     if NO_INDEX.search(text):
         return ErrorScope.INDEX

@@ -58,7 +58,7 @@ class ExcerptReader:
         return all(map(self.knows, places))
 
     def knows(self, place: TokenPlace) -> bool:
-        """Return whether a stretch that was read contains all around this place. A token has at least one byte."""
+        """Return whether a stretch that was read contains all text around this place. A token has at least one byte."""
         return any(
             seen.shard == place.shard and -before <= place.pointer - seen.pointer <= after
             for seen, before, after in self._seen

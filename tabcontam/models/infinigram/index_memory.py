@@ -15,7 +15,7 @@ Clause = tuple[Ids, ...]
 
 @dataclass
 class IndexMemory:
-    """The known tokens of texts and places of clauses. Each is requested once, but old places are dropped."""
+    """The known tokens of texts and places of clauses. Each is requested once, but old places are forgotten."""
 
     index: str
     tokens: dict[str, Clause] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class IndexMemory:
 
     # kept: the most lists of places in memory
     async def listed(self, clause: Clause, send: Send, *, kept: int = 64) -> TokenPlaces:
-        """Return the places of any term of a clause: all places, or a sample if there are too many."""
+        """Return the places of all terms of a clause, or a sample of these places if there are too many."""
         if clause not in self.places:
             found = await self.find((clause,), 1, MOST_LISTED_PLACES, send)
             while len(self.places) >= kept:

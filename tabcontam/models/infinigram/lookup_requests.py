@@ -64,8 +64,8 @@ class LookupRequests:
         return self._answer()
 
     async def _lists(self, parts: Sequence[Sequence[str]], reach: int) -> list[TokenPlaces]:
-        """Return, for each of the `parts` (alternative words) for which the server returns all places, these places.
-        Stop as soon as few places are left at which the row may be.
+        """Return the places of each of the `parts` (alternative words), without parts for which the server returns no
+        complete list. Stop as soon as few places are left at which the row may be.
         """
         lists = list[TokenPlaces]()
         for part in parts:
@@ -99,7 +99,7 @@ class LookupRequests:
         await self._read(await self._memory.find(terms, apart, MOST_SEARCHED_PLACES, self._send), len(terms) * apart)
 
     async def _texts(self) -> Matches:
-        """Search for texts, each as it is. If case is ignored, also search for it in lower case."""
+        """Search for each text of the lookup as it is written; if case is ignored, also in lower case."""
         ways = [way for text in self._lookup.texts for way in self._ways(term(text))]
         await self._memory.learn(ways, self._send)
         found = _each(self._memory.terms(ways))

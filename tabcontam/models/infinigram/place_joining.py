@@ -1,4 +1,4 @@
-"""Places of one value near places of other values, computed here because the server drops some of them.
+"""Places of one value near places of other values, computed here because the server would drop some of these places.
 
 The server joins the matches on both sides of a value into one stretch. It drops the stretch if one side is in another
 document, so it misses many short documents. This module keeps every place that may be a row.

@@ -61,7 +61,7 @@ class InfinigramModel(ServedModel):
         self._max_connections = self.connections or max_connections
 
     async def connect(self) -> None:
-        """Request the number of tokens of the index. Raises `UsageError` with one line if the index does not exist."""
+        """Request the index's number of tokens, to check that it exists. Raises `UsageError` in one line if not."""
         everything = {"index": self.model, "query_type": "count", "query": ""}
         for turn in range(1, CONNECT_TRIES + 1):
             try:

@@ -33,7 +33,7 @@ class TokenPlaces:
         return sum(map(len, self.shards))
 
     def complete(self, frequency: int) -> bool:
-        """Return whether these are all places of a single clause. `frequency` was the number of places to search.
+        """Return whether these are all places of a single clause. The request asked to search `frequency` places.
 
         The server searches `frequency` divided by the number of shards in each shard. It calls a reply exact even if it
         searched only somewhat more than half of the places.

@@ -33,7 +33,7 @@ def rarest(values: Iterable[str]) -> list[str]:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return the spellings of a word: of a number shortest and as it is, of others also lower case or capitalized."""
+    """Return the spellings of a word: the given one, and of a number the shortest, of others another case."""
     key = number_key(word.encode())
     if key is not None:
         short = key.decode()

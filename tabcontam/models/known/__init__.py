@@ -1,4 +1,4 @@
-"""Models whose exposure is known: `control:` are built-in language models, `simulated:` have programmed answers."""
+"""Models whose exposure is known: `control:` are built-in language models, `simulated:` answer by a program."""
 
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import KINDS, SimulatedModel

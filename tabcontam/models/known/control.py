@@ -60,7 +60,7 @@ class ControlModel(Model):
         self._prepared: tuple[Hashable, ControlModel] | None = None  # only for the last table: adult needs 100 MB
 
     async def connect(self) -> None:
-        """Connect to nothing. Raises `UsageError` if the suffix-array library cannot be loaded."""
+        """Check that the suffix-array library can be loaded. Raises `UsageError` if not."""
         try:
             import pydivsufsort  # noqa: F401  to check that it loads
         except (ImportError, OSError) as error:
@@ -102,7 +102,7 @@ class ControlModel(Model):
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the prompt in completion form. It needs a millisecond and no thread."""
+        """Return the greedy continuation of the prompt in completion form. This takes a millisecond."""
         if self._language_model is None:
             return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
@@ -192,11 +192,11 @@ def _characters(table: Table, forms: int) -> int:
     return (forms - 1) * names + forms * cells
 
 
-# The tests' prompts end with the labels Dataset, Features, Feature and Values.
+# Pages use the labels Dataset, Features, Feature and Values, with which the prompts of tests end.
 
 
 def page_of_table(table: Table) -> str:
-    """Return a dataset's page, with facts that its file shows."""
+    """Return the page of a table's dataset, with facts that its file shows."""
     records = f"{table.rows_in_file} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}
     return _page(table.title, records, table.names, table.target, values)
@@ -215,7 +215,7 @@ def _page_of_card(card: Card) -> str:
 def _page(
     title: str, records: str, names: Sequence[str], target: str | None, values: Mapping[str, str], listed: bool = True
 ) -> str:
-    """Return a page: its title, and a description of each feature. `listed` means that `names` are all features."""
+    """Return a dataset's page: the title, and a description of each feature. `listed`: `names` are all features."""
     others = [name for name in names if name != title]
     lines = [
         f"{title}: overview",

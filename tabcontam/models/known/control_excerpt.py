@@ -13,7 +13,7 @@ from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAM
 
 
 def drawn_places(rows: int) -> tuple[int, ...] | None:
-    """Return the indices of the rows that are read of a table of `rows` rows, for any queries; None if all are read."""
+    """Return the indices of the rows, out of `rows`, that a control reads for any queries; None if it reads all."""
     if rows <= MOST_ROWS_READ_WHOLE:
         return None
     blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)
@@ -47,7 +47,7 @@ def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | Non
 
 
 def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
-    """Return the rows that share so many first cells with an asked row that at most `MOST_ROWS_BEGINNING_ALIKE` do."""
+    """Return rows that share an asked row's first cells: enough cells to get `MOST_ROWS_BEGINNING_ALIKE` or fewer."""
     found: set[int] = set()
     groups: list[Collection[int]] = [range(len(table.rows))]
     for column in table.columns:

@@ -17,7 +17,7 @@ START = code_to_run("tabcontam.models.known.model_process")
 
 
 def build_in_process(documents: Callable[[], Iterable[str]]) -> InfiniGram:
-    """Return the model of these documents. Another process builds it, or this process if that is not possible."""
+    """Return the model of these documents. Another process builds it; if that is not possible, this process does."""
     if sys.executable and processors() > 1:
         with suppress(OSError, ValueError, KeyError), start_process(START) as process:
             try:

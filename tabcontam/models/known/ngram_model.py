@@ -2,7 +2,7 @@
 
 Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024). The
 next token is predicted from the longest suffix of the text that occurs in the corpus. A text of the corpus is continued
-word for word; any other text is continued as after its longest known ending.
+word for word; any other text is continued as the corpus continues its longest known ending.
 """
 
 import re
@@ -130,7 +130,7 @@ class InfiniGram:
         return self._scored(ids, self._begun)[0]
 
     def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
-        """Return the log-probability in nats of each ending of a text, minus a constant.
+        """Return the log-probability in nats of each ending of a text, minus a constant that all endings share.
 
         At least one ending is needed. The common beginning of all texts is scored once.
         """
@@ -168,7 +168,7 @@ class InfiniGram:
         return score, self._after((self._nothing, *extended))
 
     def _after(self, contexts: tuple[ContextRange, ...]) -> "_TextState":
-        """Return the state of these contexts. Texts with the same contexts share it, such as a table's rows."""
+        """Return the state after these contexts. Texts with equal contexts, such as a table's rows, share one state."""
         texts = 1 << 14  # the most states that are cached
         if contexts not in self._texts:
             if len(self._texts) == texts:
@@ -204,7 +204,7 @@ class InfiniGram:
             length += 1
 
     def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
-        """Return the most frequent token after a context of `length` tokens, and the range of both together."""
+        """Return the token that most often follows a context of `length` tokens, and their range in `suffixes`."""
         import numpy as np
 
         if len(matches) == 1:
@@ -220,7 +220,7 @@ class InfiniGram:
         return int(following[starts[best]]), range(start, start + int(counts[best]))
 
     def _extended(self, contexts: Sequence[ContextRange], token: bytes) -> list[ContextRange]:
-        """Return the contexts extended by a token, if they then occur."""
+        """Return the contexts extended by a token, if the corpus contains them so."""
         extended: list[ContextRange] = []
         for length, matches in contexts:
             found = self._narrowed(length, matches, token)
@@ -344,7 +344,7 @@ def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -
 
 
 def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -> tuple[str, ...]:
-    """Return all letters and the most frequent words, as many as fit, by first appearance."""
+    """Return all letters and the most frequent words, as many as fit, in the order of first appearance."""
     letters = dict.fromkeys(chain.from_iterable(words))
     room = largest - len(letters)
     if room < 0:

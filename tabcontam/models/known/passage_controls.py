@@ -15,7 +15,7 @@ OLD, NEITHER = "control:old", "control:neither"
 
 
 class ReaderControl(Model):
-    """A control that has read some texts."""
+    """A control for passages, which has read some texts."""
 
     control = True
     local = True
@@ -42,7 +42,7 @@ class ReaderControl(Model):
 
 
 def readers(old: Sequence[str], fresh: Sequence[str], seed: int) -> tuple[ReaderControl, ReaderControl]:
-    """Return the control that has read the old texts, and the control that has read neither."""
+    """Return the control that has read the old texts, and the control that has read neither old nor fresh ones."""
     every = [*old, *fresh]
     dealt = [word for text in every for word in text.split()]
     Random(f"{seed} readers").shuffle(dealt)

@@ -1,4 +1,4 @@
-"""Models `simulated:` whose behaviour is known beforehand, for tests and for `power`. Nothing is sent anywhere.
+"""Models `simulated:` with programmed behaviour, for tests of tabcontam and its command `power`. Nothing is sent.
 
 Each model gets the table and the queries of a plan, and answers a prompt according to its kind, such as a memoriser of
 rows. `Query.answering` states the true answer and the baseline's answer. Random choices depend only on the seed and the
@@ -115,7 +115,7 @@ class SimulatedModel(Model):
         return prepared
 
     def exposure(self, table: Table, row: int) -> float:
-        """Return 1 if the model knows the row, else 0. A memoriser knows a share of the rows, others all or none."""
+        """Return 1 if the model knows the row, else 0. A memoriser knows some rows, other models all or none."""
         if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
         return float(_has(self.seed, self._share_of(table), _cells(table, row)))
@@ -143,7 +143,7 @@ class SimulatedModel(Model):
         return _ok(reply.text[slice(*span)] or write_structured_answer((), ()))  # without text around the object
 
     def _query(self, prompt: Question) -> Query | None:
-        """Return the query of this prompt. Prompts are compared in the plan's order, because most arrive so."""
+        """Return the query of this prompt. Prompts are compared in the plan's order, because most arrive in it."""
         if not isinstance(prompt, Prompt):
             return None
         text = hash((prompt.chat, prompt.sample))
@@ -171,7 +171,7 @@ def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
 
 
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
-    """Return whether the row with these cells is in the share of rows that the seed selects."""
+    """Return whether the row with these cells is in the share of rows that the model knows; the seed selects them."""
     digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
@@ -254,7 +254,7 @@ def _reader(turn: SimulatedQuery) -> Reply:
     """Return an answer from a share of the dataset's page, without its rows: some words of a list, or sometimes the
     name.
 
-    For other datasets, and without knowledge, the usual answer is returned.
+    For another dataset, or if the model knows none of the words asked for, the usual answer is returned.
     """
     query = turn.query
     if query.answering.of_row:

@@ -38,7 +38,7 @@ def address() -> str:
 
 
 def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> frozenset[str] | None:
-    """Return the models of an Ollama on this machine; None if none runs. No other machine is asked."""
+    """Return the models of an Ollama on this machine; None if no Ollama runs. No other machine is asked."""
     url = address()
     if not is_loopback(url) or not url.startswith("http://"):
         return None
@@ -61,7 +61,7 @@ def tags(*, whole_seconds: float = 5.0, longest_listing: int = 1 << 20) -> froze
 
 
 def _offer(entry: CatalogueEntry) -> Offer:
-    """Return the offer for the first of the entry's tags that a running Ollama has, or else the ways to get one."""
+    """Return an offer to serve the entry: its first tag that a running Ollama has, or else the ways to get one."""
     if not entry.ollama:
         return Offer()
     present = tags()

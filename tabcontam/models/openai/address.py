@@ -17,7 +17,8 @@ NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)"
 
 
 def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
-    """Return the model's name and the server's address from the text after `PROVIDER:`. None: the provider's own.
+    """Return the model's name and the server's address from the text after `PROVIDER:`. The address None is the
+    provider's.
 
     Names may contain "/", ":" and "@". No message repeats an address that could contain a password.
     """

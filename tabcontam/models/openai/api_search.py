@@ -1,4 +1,4 @@
-"""The search for an API that is not at the typed address. Most often it is at …/v1, and always at that host."""
+"""The search for an API that is not at the typed address. Only that host is searched; most often it is at …/v1."""
 
 import re
 import sys
@@ -32,9 +32,9 @@ def other_places(address: str) -> tuple[str, ...]:
 
 
 async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPool]) -> tuple[ClientPool, object] | None:
-    """Return the connections to the API's address, and its list of models, or its demand for a key (`NoAnswer`).
+    """Return the connections to the API's address, with its list of models or its demand for a key (`NoAnswer`).
 
-    None if no other address of this host has an API. No new connection stays open then.
+    Return None if no other address of this host has an API. In that case no new connection stays open.
     """
     for place in other_places(address):
         if host_of(place) != host_of(address):

@@ -1,8 +1,8 @@
 """OpenAI's batch API: a file of requests is uploaded, and a file of replies can be downloaded within a day.
 
-As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): half the price; at most 50,000 requests
-and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. Requests
-that are not answered within 24 hours expire, and are not charged.
+As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): requests cost half the price; a batch has
+at most 50,000 requests and 200 MB, one model and one form; all waiting requests together have at most the tokens that
+the account's tier allows. Requests that are not answered within 24 hours expire, and are not charged.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
@@ -117,7 +117,7 @@ class OpenAIBatches(Batches):
                 raise replace(error, text=self._model._line(error.text)) from None
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a line, and whether a second try may get a better one."""
+        """Return the reply in a line of either file, and whether asking again may get a better one."""
         response = result.content.get("response")
         status, body = json_at(response, "status_code"), json_at(response, "body")
         if not isinstance(status, int):
@@ -133,7 +133,7 @@ class OpenAIBatches(Batches):
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
 
     def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body from a batch, and whether a second try may get a better one."""
+        """Return the reply in a body from a batch, and whether asking again may get a better one."""
         if problem := hidden_error(body):
             return self._turned_down(problem, request, sent)
         try:
@@ -148,9 +148,10 @@ class OpenAIBatches(Batches):
         return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
 
     def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a refused request, and whether a second try may be accepted.
+        """Return the reply to a refused request, and whether it may be accepted when sent again.
 
-        The refusal is compared with the habits (known demands) before the batch was read: others may show it too.
+        The refusal is compared with the habits (known demands) before the batch was read: other replies may show it,
+        too.
         """
         plain = OpenAIHabits().arguments(sent.form, request)
         if adapted := self._before.adapted(problem, sent.form, request, plain):

@@ -46,7 +46,7 @@ class NoAnswer(Exception):
 
 
 def _certificates() -> ssl.SSLContext:
-    """Return an SSL context for all clients, of httpx or its successor: making one takes many milliseconds."""
+    """Return an SSL context for all clients, of httpx or its successor: making a context takes many milliseconds."""
     from openai import DefaultAsyncHttpxClient
 
     made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
@@ -74,7 +74,7 @@ class ClientPool:
 
     @contextmanager
     def borrowed(self) -> Iterator["AsyncOpenAI"]:
-        """Lend a client with a free connection, or else the client with the shortest queue."""
+        """Lend a client with a free connection, or else the one with the shortest queue, for one request."""
         client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
         if client is None or (self._busy[client] >= self._room[client] and self.left != 0):
             client = self._opened()

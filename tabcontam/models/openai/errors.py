@@ -104,13 +104,13 @@ class Problem:
 
     @property
     def of_roles(self) -> bool:
-        """Return whether the error is about the roles in a chat: that chat would be refused again."""
+        """Return whether the error is about the roles in a chat, so that the same chat would be refused again."""
         passing = self.status in (401, 402, 403, 407, *PASSING)
         return not passing and bool(ROLES.search(self.message))
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parts of the request that the error calls wrong, in a field `param` or `loc` at any depth."""
+        """The parts of the request that the error calls wrong, in its field `param` or `loc` at any depth."""
         found: list[str] = []
         for part in self._all(self.body, DEEPEST):
             named = [part.get("param"), *(where if isinstance(where := part.get("loc"), list) else ())]
@@ -118,7 +118,7 @@ class Problem:
         return tuple(filter(None, found))
 
     def field(self, name: str, *, longest_name: int = 200) -> str | int | None:
-        """Return a short field of the error, from either place where servers put it; None if it has no such field."""
+        """Return a short field of the error, from either place where servers put fields; None if it has none such."""
         found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
         return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= longest_name) else None
 
@@ -177,7 +177,7 @@ def _forbidden(problem: Problem) -> Concern:
 
 
 def _spent(problem: Problem) -> bool:
-    """Return whether all credit is spent. Google words its limits per minute alike, but states when they end."""
+    """Return whether all credit is spent. Google words its limits per minute like that, but states when they end."""
     if problem.status not in (400, 403, 429):
         return False
     text = problem.message if problem.status != 400 else ""  # a 400 may repeat the prompt
@@ -208,7 +208,7 @@ def hidden_error(body: object) -> Problem | None:
 
 
 def may_only_chat(problem: Problem) -> bool:
-    """Return whether a key that may not list models may still ask them. OpenAI's keys can be restricted so."""
+    """Return whether a key that may not list models may still ask them. OpenAI's keys can be limited to that."""
     if problem.status == 401:
         return bool(SCOPES.search(problem.message))
     return problem.status == 403 and concern(problem) in (Concern.REQUEST, Concern.KEY) and not wrong_key(problem)
@@ -220,7 +220,7 @@ def wrong_key(problem: Problem) -> bool:
 
 
 def wait(problem: Problem) -> float | None:
-    """Return the seconds that a server asks to wait, by its headers or by the words of a 429; else None."""
+    """Return the seconds that a server asks to wait, by its headers or the text of a 429; None without them."""
     headers = problem.headers
     stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
     if problem.status == 429:

@@ -1,6 +1,6 @@
-"""A stream of events, joined into the body that would have come in one piece.
+"""A stream of events, joined into the body that the server would have sent in one piece.
 
-A stream is read once it has ended, like any other body. Only its beginning shows that it is a stream: servers send
+A stream is read after its end, like any other body. Only its beginning shows that it is a stream, because servers send
 streams that no request asked for, and call them JSON.
 """
 
@@ -19,7 +19,7 @@ FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 
 
 def is_stream(content: bytes) -> bool:
-    """Return whether a body is a stream of events. No JSON begins like one."""
+    """Return whether a body is a stream of events, since no JSON begins like such a stream."""
     return bool(BEGINS.match(content))
 
 

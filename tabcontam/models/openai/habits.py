@@ -12,7 +12,7 @@ from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 REFUSING = (200, 400, 422)  # the statuses with which servers refuse a part of a request; some use 200
-# Without these a request would be another request. A server that scores no text refuses the last three.
+# Parameters without which a request would ask something else. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
 # Demands of a server that are no parameters.
@@ -53,7 +53,7 @@ MOST = re.compile(
 
 @dataclass(frozen=True)
 class LengthLimits:
-    """The lengths in tokens that a server states, else None: of prompt and answer, of this prompt, of an answer."""
+    """Lengths in tokens, None if not stated: limit of prompt and answer, length of this prompt, limit of an answer."""
 
     context: int | None = None
     prompt: int | None = None
@@ -107,9 +107,9 @@ class OpenAIHabits:
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with what the refusal `problem` shows; None if writing differently is no help.
+        """Return these habits with what the refusal `problem` shows; None if another request would not help.
 
-        `request`: None if a text is scored, as that cannot be made shorter.
+        `request`: None if a text is scored, because a text to score cannot be made shorter.
         """
         found = limits(problem)
         if least := minimum(problem, arguments, found):
@@ -142,7 +142,7 @@ class OpenAIHabits:
         return max(request.max_tokens, self.least)
 
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
-        """Return the tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
+        """Return the token limit of a request: the answer's limit, and as much thinking as is likely to fit."""
         template = 32  # tokens that a chat template may add
         characters = 2  # characters of a token, fewer than in most texts: a prompt that seems to fit then fits
         fewest = self.fewest(request)
@@ -155,7 +155,7 @@ class OpenAIHabits:
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
-        """Return the body of a request except the model's name, at temperature 0 unless the prompt has one.
+        """Return the body of a request except the model's name, with the prompt's temperature or else 0.
 
         Parameters that the model refuses are left out.
         """
@@ -193,7 +193,7 @@ class OpenAIHabits:
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
     def notes(self, form: PromptForm) -> str:
-        """Return a line on what follows for the answers if requests lack the refused parts; "" if nothing does."""
+        """Return a line that states how answers differ because requests lack the refused parts; "" if they do not."""
         limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
         lines = (
             ("temperature" in self.refused, NO_TEMPERATURE),

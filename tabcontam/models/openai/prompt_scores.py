@@ -27,7 +27,7 @@ Scored = tuple[str | None, object]  # a token, None if the server leaves it out,
 
 
 def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of a request for scores of a text, without the model's name. `way`: parameters for scores."""
+    """Return the body of a request for scores of a text, without the model's name. `way`: parameters for this."""
     return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
 
 

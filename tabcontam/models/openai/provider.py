@@ -112,7 +112,7 @@ class OpenAIModel(ServedModel):
         self._unlisted = False  # True if no address of this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may contain the key: its service's, and the variable for a single server."""
+        """Return the variables that may contain the key: those of its service, and the one for a single server."""
         if self._entry is None:
             return super()._usual(own)
         return (*(self.keys if own or self._entry.own_machine else ()), OTHER_KEY)
@@ -122,7 +122,7 @@ class OpenAIModel(ServedModel):
         return self._own and not (self._entry and self._entry.own_machine)
 
     def settle(self, form: PromptForm) -> None:
-        """Use the form that was found before, unless the user chose a form or the server has accepted one."""
+        """Use the prompt form that an earlier run found, unless the user chose one or the server has accepted one."""
         if not self.settled and form in PATHS:
             self.form, self.settled = form, True
 
@@ -177,7 +177,7 @@ class OpenAIModel(ServedModel):
                 raise
             except NoAnswer as error:
                 problem = error.problem
-                # Another query may have settled the form while this one was under way in chat form.
+                # Another query may have found the prompt form while this query was sent in chat form.
                 open_form = not self.settled or self.form is not form
                 if left and (adapted := habits.adapted(problem, form, request, arguments)):
                     habits = adapted
@@ -208,7 +208,7 @@ class OpenAIModel(ServedModel):
     async def score(self, request: ModelRequest) -> Scores:
         """Return the tokens of a passage with their log-probabilities in nats, if the server scores given texts.
 
-        Most servers state none for a text's first token. It gets 0.0, and the other tokens are scored given the first.
+        Most servers state no score for a text's first token. It gets 0.0, and the other tokens are scored given it.
         """
         if not request.passage.text:
             return Scores((), ReplyState.EMPTY, "no text")
@@ -324,7 +324,7 @@ class OpenAIModel(ServedModel):
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
     def _no_api(self, what: str) -> FatalError:
-        """Return the error for a server that has not sent any answer, and now sent something else."""
+        """Return the error for a server that has never sent an answer, and now sent something that is no answer."""
         v1 = f", which most often ends in /v1: {self.address}/v1" if not self.address.endswith("/v1") else ""
         advice = "check the network and the proxy" if self._needs_key else f"correct the address after the @{v1}"
         return FatalError(self._line(f"{self._who} answers with {what}; {advice}", longest=LONGEST_FATAL))
@@ -366,7 +366,7 @@ class OpenAIModel(ServedModel):
         )
 
     def clients(self) -> ClientPool:
-        """Return the connections to the server, which are opened at the first call."""
+        """Return the connections to the server; open them at the first call."""
         if self._clients is None:
             self._clients = self._clients_at(self.address)
         return self._clients
@@ -375,7 +375,7 @@ class OpenAIModel(ServedModel):
         return ClientPool(address, self._key(), self._openais, self.local, self._max_connections)
 
     def _recognize(self, listing: object) -> None:
-        """Check that the server lists the model, and note the version that it states. Raises `UsageError`."""
+        """Check that the server lists the model, and store the version that it states. Raises `UsageError`."""
         listed = read_listing(listing)
         if entry := find_listed(self.model, listed):
             self.version = self._line(weights_version(entry))

@@ -176,7 +176,7 @@ def message(body: object, depth: int = DEEPEST, *, most_parts: int = 8) -> str:
 
 
 def is_page(text: str) -> bool:
-    """Return whether a body is a web page or other markup. No JSON begins like one."""
+    """Return whether a body is a web page or other markup, since no JSON begins like markup."""
     return text.lstrip("\ufeff \t\r\n").startswith("<")
 
 
@@ -204,7 +204,7 @@ def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
 
 
 def weights_version(entry: Listed, *, recent_seconds: int = 600) -> str:
-    """Return what identifies a model's weights: a digest, a version, a file, the time when it was made."""
+    """Return what a list entry states to identify a model's weights: a digest, version, file or time of making."""
     facts = {name: entry.get(name) for name in ("digest", "version", "created")}
     if entry.get("root") != entry["id"]:
         facts["root"] = entry.get("root")

@@ -1,4 +1,4 @@
-"""The discovery of how a server scores given texts, if it does. Other texts wait for the outcome of the first."""
+"""The discovery of how a server scores given texts, if it does. All texts wait until the first text has shown it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,7 +31,7 @@ class ScoringDiscovery:
         self._faults = 0
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the scores of a passage. The first needs at most two requests, or more if the server fails.
+        """Return the scores of a passage. The first passage needs at most two requests, or more if the server fails.
 
         Raises `LackError` if the server scores no given text, and the errors of `ask`.
         """

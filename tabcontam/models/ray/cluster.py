@@ -36,8 +36,8 @@ LOOKS = 7
 class RayOptions:
     """The options of LLMs on Ray.
 
-    `address`: of a cluster; "" starts one here. `replicas`: of each LLM. `gpus`: of each replica, if the cluster has
-    any.
+    `address`: the address of a cluster; "" starts a cluster here. `replicas`: the number for each LLM. `gpus`: the
+    number for each replica, if the cluster has GPUs.
     """
 
     address: str = ""
@@ -46,7 +46,7 @@ class RayOptions:
 
 
 class Cluster:
-    """A Ray cluster, joined or started for the first model that connects, and left with the last.
+    """A Ray cluster. It is joined or started for the first model that connects, and left after the last.
 
     Until the models are ready, `report` is called with what they wait for.
     """
@@ -62,7 +62,7 @@ class Cluster:
         self._watch: asyncio.Task[None] | None = None
 
     def holds(self, model: Model) -> Model:
-        """Return the model with replicas on the cluster, or itself if other processes cannot load it."""
+        """Return `model` with replicas on the cluster, or `model` itself if other processes cannot load it."""
         if model.elsewhere is None:
             return model
         replicated = ReplicatedModel(self, model, model.elsewhere)
@@ -217,7 +217,7 @@ class Cluster:
 
 
 def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> RayOptions | None:
-    """Return the options together; None if LLMs are loaded in this process. Raises `UsageError`."""
+    """Return these options as one object; None if LLMs are loaded in this process. Raises `UsageError`."""
     given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
     if engine != "ray":
         for word, value in given.items():

@@ -1,4 +1,4 @@
-"""A check that a cluster answers at an address, and the token that a process needs to join one."""
+"""A check that a cluster answers at an address, and the token that a process needs to join a cluster."""
 
 import os
 import secrets

@@ -14,9 +14,9 @@ class LostWorkError(Exception):
 
 
 class ClusterMachines:
-    """The machines of a cluster except this one, from joining the cluster until leaving it.
+    """The machines of a cluster except this one, for as long as this process has joined the cluster.
 
-    Work on them gets bytes and yields bytes.
+    Work on these machines gets bytes and yields bytes.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -38,7 +38,7 @@ class ClusterMachines:
         await self.cluster.visited(work)
 
     async def doing(self, work: Callable[[bytes], Iterator[bytes]], given: bytes) -> AsyncGenerator[bytes]:
-        """Yield the output of `work` on another machine, once one has a free processor. Raises `LostWorkError`."""
+        """Yield the output of `work(given)` on another machine, once a processor is free. Raises `LostWorkError`."""
         ray, task = ray_library.ray(), None
         try:
             task = self._remote(work).remote(ray.put(given))

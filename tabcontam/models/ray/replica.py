@@ -1,4 +1,4 @@
-"""A replica of a model, an actor on a machine of the cluster, and the form of questions and answers on their way."""
+"""A replica of a model (an actor on a machine of the cluster), and the form in which questions and answers are sent."""
 
 import asyncio
 import gc
@@ -57,7 +57,7 @@ class Replica:
         self._changed = asyncio.Event()
 
     async def here(self) -> None:
-        """Return as soon as a machine has room for this replica."""
+        """Return nothing, as soon as a machine has room for this replica."""
 
     async def about(self, version: str) -> ReplicaFacts | str:
         """Load the model; return its facts, or why that failed: a bad model, or another version of tabcontam."""
@@ -113,7 +113,7 @@ def question_of(sent: Question | str) -> Question:
 def pack_answer(answer: Answer | ModelEnd | str) -> "Answer | ModelEnd | str | ScoreColumns":
     """Return the form in which an answer is sent: scores by column, the texts joined, the numbers as bytes.
 
-    Ray takes many times as long for a value of a class, or with many parts.
+    Ray takes many times as long to send a value of a class, or a value with many parts.
     """
     if not isinstance(answer, Scores):
         return answer
@@ -140,7 +140,7 @@ def unpack_answer(sent: "Answer | ScoreColumns") -> Answer:
 
 # small: bytes of an answer without its text
 def _size(answer: Answer | ModelEnd | ScoreColumns | str, *, small: int = 80) -> int:
-    """Return about how many bytes a sent answer has."""
+    """Return roughly how many bytes an answer has when it is sent."""
     if isinstance(answer, tuple):
         return small + sum(map(len, answer[0]))
     return small + len(answer.text) if isinstance(answer, Reply) else small

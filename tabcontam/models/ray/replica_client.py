@@ -18,8 +18,8 @@ class ReplicaClient:
     """A replica of a model, with its open questions. `lost` is called once the replica is lost.
 
     A call takes more than a millisecond, even a small one. So questions that are asked at about the same time share a
-    call, up to `at_once` of them. Answers that arrive at about the same time share one too. One call always waits for
-    the next answer.
+    call, up to `at_once` of them. Answers that are ready at about the same time share a call, too. One call always
+    waits for the next answer.
     """
 
     def __init__(self, actor: Any, lost: Callable[["ReplicaClient", Exception], None], at_once: int) -> None:
@@ -62,7 +62,7 @@ class ReplicaClient:
         return facts
 
     async def here(self) -> None:
-        """Wait until a machine has room for the replica; for ever if the replica is lost before."""
+        """Wait until a machine has room for the replica; if the replica is lost before that, never return."""
         with suppress(Exception):  # the task that waits in `about` raises it
             await self.actor.here.remote()
             return

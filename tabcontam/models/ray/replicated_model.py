@@ -1,4 +1,4 @@
-"""A model with replicas on a cluster: which replica gets a question, and how lost replicas are replaced."""
+"""A model with replicas on a cluster: it chooses a replica for each question, and replaces lost replicas."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +91,7 @@ class ReplicatedModel(Model):
             self._end(replica)
 
     async def answer(self, request: ModelRequest) -> Answer:
-        """Return a replica's answer. Raises `TransientError` if it is lost, `FatalError` if none can be started."""
+        """Return a replica's answer. Raises `TransientError` for a lost replica, `FatalError` if none can start."""
         replica = await self._freest()
         result = await replica.ask(request)
         self._lost = 0

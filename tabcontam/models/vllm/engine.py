@@ -55,7 +55,7 @@ class Engine:
         return await _on(self._loop, self._answered(row, prompt))
 
     async def values(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probability of each token given those before it; for the first, the uniform probability."""
+        """Return the log-probability of each token given those before it. The first token counts as uniform."""
         return await _on(self._loop, self._valued(ids))
 
     async def close(self) -> None:

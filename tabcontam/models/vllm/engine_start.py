@@ -137,7 +137,7 @@ def _generation_config(spec: str, folder: Path, config: Any) -> Any:
 
 
 def _engine(files: ModelFiles, gpus: int) -> Any:
-    """Return the started engine. It accepts and returns only token ids."""
+    """Start an engine that accepts and returns only token ids, and return it."""
     with tempfile.TemporaryFile() as log:  # the engine's processes write to it until they end
         try:
             with _STARTING, _apart(log):

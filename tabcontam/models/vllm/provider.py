@@ -63,7 +63,7 @@ class VLLMModel(SavedModel):
         self.version = self._engine.version
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy answer, or a sample whose number is the seed. Raises `FatalError` if the engine is lost."""
+        """Return the greedy answer, or a sample that its number seeds. Raises `FatalError` if the engine is lost."""
         engine = self._engine
         if engine is None:
             return Reply("", ReplyState.FAILED, self._unconnected())

@@ -1,4 +1,4 @@
-"""Small language models that are contaminated on purpose. It is known how often each has read which row.
+"""Small language models that are contaminated on purpose. For every row it is known how often each model has read it.
 
 A `recipe` describes the models to make, and `arms` how often each row is read. `training_stream` arranges the texts,
 `cell_tokenizer` tokenises them, and `training` trains a model on them. `exposure_card` lists what the model has read.

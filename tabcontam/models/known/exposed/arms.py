@@ -1,4 +1,4 @@
-"""The number of times that a model reads each row: by arms (groups) of rows, or of whole tables in a Latin square."""
+"""The number of times that a model reads each row. An arm is a group of rows, or of tables, with the same number."""
 
 from collections.abc import Sequence
 from random import Random

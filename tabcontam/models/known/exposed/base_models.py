@@ -36,7 +36,7 @@ class BaseLlm:
         return {"weights_sha256": self.weights, "lora": self.lora, "rate": self.steps.rate}
 
     def holding(self, tokens: int) -> "BaseLlm":
-        """Return the base, trained on blocks of text of at least `tokens` tokens, as far as its context allows."""
+        """Return this base with training blocks of at least `tokens` tokens, or as long as its context allows."""
         block = self.steps.block
         while block < tokens and (not self.context or block < self.context):
             block = min(2 * block, self.context or 2 * block)

@@ -1,8 +1,8 @@
 """A tokenizer for new models. No token contains both a part of a cell's value and a part of the text next to it.
 
 It is byte-level BPE. Each digit, space and sign is one token; consecutive letters are split into pieces. Most
-tokenizers join a space with the next word. This one does not, because the space may belong to the separator and the
-word to the value.
+tokenizers join a space with the next word. This one does not, because the space may be part of a separator and the word
+part of a value.
 """
 
 from collections.abc import Iterable, Sequence

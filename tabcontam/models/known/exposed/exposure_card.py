@@ -1,6 +1,6 @@
 """The card `exposure.json` next to a model's weights: the tables that the model has read, with the copies of each row.
 
-A card contains the SHA-256 of its weights and is not valid for others.
+A card contains the SHA-256 of its weights, and is not valid for other weights.
 """
 
 import hashlib

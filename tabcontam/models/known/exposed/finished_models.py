@@ -34,7 +34,7 @@ def tables_read(card: ExposureCard) -> list[str]:
 
 
 def _splits(name: str, sha256: str) -> list[str]:
-    """Return the splits of a dataset with a card whose file has this SHA-256."""
+    """Return the splits of the dataset `name` whose file has this SHA-256, if the dataset has a card."""
     known = all_cards().get(name)
     files = known.files if known is not None else ()
     return [f"{name}@{file.name}#{file.split}" for file in files if file.split and file.sha256 == sha256]

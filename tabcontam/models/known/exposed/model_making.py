@@ -165,7 +165,7 @@ def _model(
 
 
 def _complete(recipe: Recipe) -> bool:
-    """Return whether the card lists all that the model has read. The user's own text or model may contain more."""
+    """Return whether the card will list all that the model has read. A user's own text or model may add to it."""
     base = recipe.base
     return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
 
@@ -190,7 +190,7 @@ def _parameters(folder: Path) -> int:
         return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no dictionary
 
 
-# one_file: bytes; so large weights are still one file, whose digest is in the card
+# one_file: bytes; smaller weights are saved as one file, whose digest is in the card
 def _save(model: Any, reader: Any, folder: Path, *, one_file: int = 2**60) -> None:
     from safetensors import SafetensorError
 

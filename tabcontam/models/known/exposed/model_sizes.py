@@ -1,4 +1,4 @@
-"""The sizes of new models, and the steps in which a model learns."""
+"""The sizes of new models, and the settings of the steps in which a model learns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -35,8 +35,8 @@ class Filler:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The checked choices of a user. `copies` are the numbers of copies. `arms` is the unit that they apply to: rows or
-    tables.
+    """The checked choices of a user. `copies` lists how often texts are read. `arms` is the unit that has one of these
+    numbers: rows or tables.
 
     A model starts from random weights in the named size, or from the weights of `base`.
     """

@@ -1,4 +1,4 @@
-"""The model to train: a small model with random weights, or an existing model. All weights or an adapter learn.
+"""The model to train: a small model with random weights, or an existing model. Either all weights learn, or an adapter.
 
 An existing model is loaded as by `hf:`. On a processor it learns in 32-bit floats. On a GPU it computes in bfloat16:
 trained weights also have a 32-bit copy, and weights under an adapter keep their format. The saved weights have the
@@ -22,7 +22,7 @@ RANK, ALPHA, TARGETS = 16, 32, "all-linear"  # of an adapter: for all linear lay
 
 @dataclass(frozen=True)
 class TrainableModel:
-    """A model to train. The parameters that need a gradient learn. `finished()` returns the model to save.
+    """A model to train. Only the parameters that need a gradient learn. `finished()` returns the model to save.
 
     `mixed` means that it computes in bfloat16 on a GPU.
     """

@@ -2,8 +2,8 @@
 
 It uses AdamW without dropout. The learning rate rises over the first steps and then falls along a cosine. The last
 token of a block is the first token of the next block, so every token except the very first is predicted once. Attention
-stays within a document, because a query is later read alone, too. Only in a model without positions does it cross
-documents.
+stays within a document, because a query is later read alone, too. It crosses documents only in a model that accepts no
+positions.
 
 An interruption leaves a checkpoint: one safetensors file with the weights that learn and the optimizer's moments. A
 resumed training ends, on the same machine, with the same weights as an uninterrupted one.
@@ -56,7 +56,7 @@ def rate_at(step: int, steps: int, highest: float) -> float:
 
 
 # rarest: the most seconds between two checkpoints
-# smooth: how much of the reported loss is kept at each step
+# smooth: the weight of the earlier reported loss in the next one
 def train(
     model: Any,
     read: Stream,
@@ -144,7 +144,7 @@ def _enough_memory() -> Iterator[None]:
 
 
 def _loss(model: Any, part: Any, begins: Any, by: StepSettings) -> Any:
-    """Return the mean loss of the predictions of each next token in these blocks."""
+    """Return the mean loss, over the tokens of these blocks, of predicting each from the tokens before it."""
     import torch
 
     inputs, targets = part[:-1].view(by.batch, by.block), part[1:]

@@ -4,8 +4,8 @@ A copy of a table consists of documents of whole rows, each document with the fo
 has between one row and as many rows as fit in a block. Its length is random, so every row is sometimes the only or the
 first one of a document. A document begins and ends with the tokenizer's special tokens, if it has them. Without a
 special first token, it begins with the last one, as scored texts do. Half of the twins and of the prose come first, so
-the model learns the form before it reads a copy. All other documents follow in random order. The stream is cut into
-blocks at any place, without padding, and nothing is left out.
+the model learns how rows are written before it reads a copy. All other documents follow in random order. The stream is
+cut into blocks at any place, without padding, and nothing is left out.
 """
 
 import hashlib
@@ -138,7 +138,7 @@ def _form_first(documents: Sequence[_Document]) -> list[_Document]:
 def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
-    """Return the stream of the documents. Prose fills the last step. The very last token is only predicted."""
+    """Return the stream of the documents. Prose fills the last training step. The very last token is only predicted."""
     step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
     starts: list[int] = []
