@@ -324,7 +324,7 @@ def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
 def _paired(
     test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]], *, max_tokens: int = 16
 ) -> list[Query]:
-    """Return the true queries, each followed by its share of each kind of decoys. The first query is the paper's."""
+    """Return the true queries, each followed by its share of the decoys of each kind. The first is the paper's."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, max_tokens, number == 0, rows, table.not_names)

@@ -149,8 +149,8 @@ class MinKPlusPlus(PairedScore):
     equation 3. The twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not
     log-probabilities.
 
-    Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, it lies 2.5
-    deviations below.
+    Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, so the token lies
+    2.5 deviations below the mean.
     """
 
     id: ClassVar[str] = "min_k_plus_plus"

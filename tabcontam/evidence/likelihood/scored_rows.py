@@ -1,4 +1,4 @@
-"""The base of tests in which rows are scored: a row's query, the tokens of its values, and its number."""
+"""The base of tests in which rows are scored: a row's query, the tokens of its values, and its score."""
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
@@ -101,13 +101,13 @@ def query(
 
 
 def reading(number: float | None, unit: str) -> Reading:
-    """Return the reading of a row's number in this unit; unreadable if `number` is None."""
+    """Return the reading with `number` as a row's score in this unit; unreadable if `number` is None."""
     parsed = None if number is None else f"{number:.6f} {unit}"
     return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
 
 
 def number_read(trial: Trial, unit: str) -> float | None:
-    """Return the number that was read for a row, or None if there is none."""
+    """Return the score that was read for a row, or None if there is none."""
     parsed = trial.reading.parsed if trial.reading else None
     return float(parsed.removesuffix(unit)) if isinstance(parsed, str) else None
 

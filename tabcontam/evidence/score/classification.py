@@ -264,8 +264,8 @@ def _cached_few_shot(
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
     """Return for each row how often five logistic regressions name each class.
 
-    Each learns from a seeded draw of 16 rows of each class, or half of the class; none equals the asked row. A row that
-    is in every draw gets no prediction.
+    Each learns from a seeded draw of 16 rows of each class, or half of the class; no drawn row equals the asked row. A
+    row that is in every draw gets no prediction.
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -55,7 +55,7 @@ Cells = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class FewShotPlan:
-    """The plan for a table: draws, the learners' chances for each asked row by shots and draw, and its twin, if any.
+    """The plan for a table: draws, the table's twin if any, and the learners' chances for asked rows by shots and draw.
 
     `lines` report where the plan differs from the request.
     """
@@ -69,7 +69,7 @@ class FewShotPlan:
 
 @dataclass(frozen=True)
 class FewShot(ChoiceTest):
-    """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by the rows shown.
+    """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by number of shots.
 
     Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
     share among readable answers is also reported. If the model reports log-probabilities, the AUC is measured, too
@@ -131,7 +131,7 @@ class FewShot(ChoiceTest):
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
-        """Return the plan: asked and shown rows and the learners' predictions, for every serializer. Raises `Skip`."""
+        """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
 
         def find() -> FewShotPlan | str:

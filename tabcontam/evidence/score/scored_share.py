@@ -79,7 +79,8 @@ class MemoryShareScored(MemoryShare):
 
     Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).
 
-    Example: two rows with their answers and a row, after which ` Yes` and ` No` are scored; and the same of its twin.
+    Example: two rows with their answers and a row, after which ` Yes` and ` No` are scored; and the same for the row's
+    twin.
     """
 
     id: ClassVar[str] = "log_loss_share"

@@ -1,9 +1,9 @@
-"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. An extra (`hf`).
+"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. It needs the extra `hf`.
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
-contextual embedding has the largest cosine. Models are read from a folder or the hub, only from safetensors; code of
-theirs never runs.
+contextual embedding has the largest cosine. Models are read from a folder or the Hugging Face hub, only in the format
+safetensors; code in such a folder never runs.
 """
 
 from dataclasses import dataclass

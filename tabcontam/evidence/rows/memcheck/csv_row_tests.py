@@ -105,7 +105,8 @@ def first_row(
     """Return the cells of the first line of an answer with `width` cells, or None if there is no such line.
 
     If no line has `width` cells, a line with one more may begin with a whole number that counts the lines. Then
-    `counted` decides whether the cells after the number may be a row: a comma within a cell also makes one more cell.
+    `counted` decides whether the cells after the number may be a row, since a comma within a cell also makes one more
+    cell.
     """
     every = _every_cut(text)
     whole = next((cells for cells in every if len(cells) == width), None)

@@ -69,7 +69,7 @@ class FirstToken(RawTest):
 
     Null: the model's answers are kept, and the beginning of the hidden row is drawn again from the baseline's
     prediction, given the rows before. The prediction uses the beginnings of the rows before, the last row, the
-    frequency of each beginning, a fitted classifier, and values that repeat or count on from one of the ten shown rows.
+    frequency of each beginning, a fitted classifier, and values that repeat or continue those of the ten shown rows.
     Contaminated: the right beginnings are worth more bits than the null model explains.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and a
@@ -164,7 +164,7 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction of a row's first characters, raised for values that repeat or count on from the ten rows.
+    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown.
 
     If such a value is shorter than the compared characters, every beginning has at least the value's chance.
     """

@@ -79,7 +79,7 @@ class RowCompletion(RawTest):
 
 @dataclass(frozen=True)
 class NextRowPlaces:
-    """The rows that can be asked after the ten before them, their predictions, and their share `left` of all rows."""
+    """The rows that can be asked after the ten rows before each, the predictions, and the share `left` of all rows."""
 
     rows: Sequence[int]
     predictions: dict[int, RowPrediction]

@@ -4,8 +4,8 @@ A model that does not know a row cannot distinguish its cell from the drawn valu
 come from the same distribution. Two solvers, which never see the row, check this. One solver names the likeliest of
 four values by the baseline. The other is gradient boosting on features of the values: how well they fit the row, the
 values of similar rows, and their distance from sums and products of the other numbers. It is trained on other rows. The
-chance that a value is the row's own is that of the surer solver, and at least one fourth. It is raised if such
-predictions were right more often.
+chance that a value is the row's own is that of the surer solver, and at least one fourth. This chance is raised if
+predictions with such chances were right more often.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,8 @@ class QuizQuestion:
 
     `cells` has the row's own cell, and then as many others as there are options.
 
-    The last cell replaces the own cell if no option is the original. `chances` has the probability of being the row's
-    own for all cells except the last.
+    The last cell replaces the own cell if no option is the original. `chances` has, for all cells except the last, the
+    probability that the cell is the row's own.
     """
 
     row: int
@@ -125,7 +125,7 @@ def _can_be_altered(table: Table, name: str) -> bool:
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
-    """Return the better solver's share of right answers for a feature, and the questions; or the reason for none.
+    """Return the better solver's share of right answers for a feature, and the questions; or why there are none.
 
     Questions about a feature need enough rows that can be altered, and solvers that are seldom right.
     """

@@ -63,7 +63,7 @@ NULL = (
 
 @dataclass(frozen=True)
 class OutputAnswers(GuidedAnswers):
-    """Answers with the output of an input. Without memory, the output is another input's."""
+    """Answers with the output of an input. A model without memory gives another input's output."""
 
     def piece(self, table: Table, query: Query, row: int) -> str:
         """Return the output of a row."""

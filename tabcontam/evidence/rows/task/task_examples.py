@@ -72,9 +72,9 @@ NULL = (
 class TaskExampleAnswers(AnswerKind):
     """Answers with rows of the table, one a line.
 
-    Without memory, cells of different rows with the same label are joined.
+    A simulated model without memory joins cells of different rows with the same label.
 
-    If a label has more than twenty values, the label itself would identify the row: then cells of any rows are joined.
+    If the label has more than twenty values, it would itself identify the row: then the model joins cells of any rows.
     """
 
     rows: tuple[int, ...] = ()
