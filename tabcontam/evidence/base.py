@@ -199,7 +199,8 @@ class TwinComparison:
     `if_wrong` is the interval of the share if answers that name no class count as wrong; None if there are none.
 
     `fresh` is the number of answered fresh rows if these replace the twins. Then `pairs` is the number of rows or of
-    fresh rows, whichever is smaller, and `deviation` is that of a row and a fresh row together.
+    fresh rows, whichever is smaller, and `deviation` is the standard deviation of the contribution of a row and a fresh
+    row together.
     """
 
     pairs: int
@@ -216,7 +217,7 @@ class TwinComparison:
 
 @dataclass(frozen=True)
 class TwinLossDifference:
-    """A model's loss of accuracy on unseen twins minus that of a reference model, over the pairs that both answered."""
+    """A model's loss of accuracy on unseen twins minus a reference model's loss, over the pairs that both answered."""
 
     pairs: int
     accuracy: float  # the reference model's accuracy on the rows

@@ -132,7 +132,7 @@ class NgramOverlap(Test):
         return Reading(f"{held} of {len(counts)} pieces", hit=held > 0, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return each rule's share of rows, and that of the twin's rows; no p-value."""
+        """Return each rule's share of rows and of the twin's rows; no p-value."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         twin = [trial for trial in trials if trial.query.decoy_of]
         rows, twins = _overlaps(own), _overlaps(twin)

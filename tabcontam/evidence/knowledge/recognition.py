@@ -53,7 +53,7 @@ class DecoyComparison(NamedTuple):
 
     @property
     def expected(self) -> float:
-        """The expected number of true answers that name the dataset, if the rate is that of all answers."""
+        """The expected number of true answers that name the dataset, if these name it as often as all answers do."""
         both = len(self.true) + len(self.decoys)
         return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
 

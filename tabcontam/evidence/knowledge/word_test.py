@@ -141,7 +141,7 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[tuple[bool, float]]:
-        """Return for each expected word if the true answer contains it, and its chance in that answer under the null.
+        """Return for each expected word whether the true answer contains it, and the null model's chance of this.
 
         A word counts once, in the first true answer that should contain it. It needs a readable decoy that expects it.
         """

@@ -73,8 +73,8 @@ class Recall(InContextScore):
     Needs: log-probabilities of given text; a table that has a twin, and a model whose context is long enough for so
     many rows. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score ranks rows, as that of `loss` does, and the ranking depends on the text
-    before the rows.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows, and the ranking depends on
+    the text before the rows.
 
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
     twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
@@ -131,7 +131,7 @@ class Codec(InContextScore):
     Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
     is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows.
 
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
     the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.

@@ -35,7 +35,7 @@ class ValueToken(NamedTuple):
 def whole(tokens: Sequence[Token]) -> list[Token]:
     """Return the tokens with characters; a token without any (part of a split letter) joins the token before it.
 
-    The mean of the joint log-probability is the sum of both means, and its variance the sum of both variances.
+    The joined token has the sum of both tokens' means as its mean, and the sum of both variances as its variance.
     """
     found: list[Token] = []
     for token in tokens:
@@ -60,7 +60,7 @@ def select_value_tokens(
     above: str = "",
     left: int = 0,
 ) -> list[ValueToken] | None:
-    """Return the tokens of a row that hold characters of its values, except those of the first `left` features.
+    """Return the tokens of a row that hold characters of its values, except values of the first `left` features.
 
     `above` is the text before the row; its tokens are left out. The first token of the text is left out, since many
     servers do not score it. Return None if another text was scored, or if a log-probability is not finite.

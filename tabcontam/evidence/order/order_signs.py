@@ -81,8 +81,8 @@ def standing_out(columns: Sequence[ColumnCells], orders: Orders, turned: Orders)
 
     Each order is scored by many signs. A score is the sign's number minus its number for the `turned` order, in
     standard deviations over all orders. So signs that both orders have, such as similar neighbours, cancel. The largest
-    absolute score counts, and its p-value is the share of orders with a score as large. So the p-value is exact for any
-    signs. The last item has the column "".
+    absolute score counts, and its p-value is the share of orders with a score at least as large. So the p-value is
+    exact for any signs. The last item has the column "".
     """
     found, together = [], np.zeros(len(orders))
     for one in columns:

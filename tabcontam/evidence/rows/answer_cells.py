@@ -213,7 +213,7 @@ def _fitting(name: str, cell: Cell, sort: FeatureValues, exact: bool) -> bool:
 
 
 def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
-    """Return the places of the asked features in each header line of the prompt, by the number of names in the line."""
+    """Return the places of the asked features in each header line of the prompt; a key is the number of its names."""
     lines = dict.fromkeys(rendered(query.prompt).splitlines())
     cut = (next(serializer.cuts(line), []) for line in lines)
     return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}

@@ -206,7 +206,7 @@ def _listed(table: Table, count: int) -> Prompt:
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
-    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
+    """Return the prediction of each counted cell, under its name; rows that a model may know do not count."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)

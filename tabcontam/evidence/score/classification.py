@@ -222,7 +222,7 @@ def _largest(queries: Sequence[Query]) -> float | None:
     """Return the share of the most frequent class among the asked rows: the accuracy of the best constant answer.
 
     The most frequent class of the whole table would be a wrong baseline. If two classes are equally large, 37 of a
-    hundred asked rows may be of one, and a constant answer with the other is right in 63.
+    hundred asked rows may be of one class. A constant answer with the other class is then right in 63 rows.
     """
     counts = Counter(str(query.expected[0]) for query in queries)
     return max(counts.values()) / counts.total() if counts else None

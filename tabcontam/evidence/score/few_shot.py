@@ -86,7 +86,8 @@ class FewShot(ChoiceTest):
 
     Null: a constant answer: the most frequent class of the asked rows. For comparison, logistic regression and gradient
     boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact 95 %
-    intervals, AUCs have DeLong's, and both have a standard deviation over draws. The test gives no verdict.
+    intervals, AUCs have DeLong's 95 % intervals, and both have a standard deviation over draws. The test gives no
+    verdict.
 
     Published rule: none; the paper reports AUCs.
 
@@ -332,7 +333,7 @@ def _chances(
 def _lines(
     test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], available: int
 ) -> Iterator[str]:
-    """Yield lines on the numbers of rows and shots that differ from the request."""
+    """Yield the lines that report where the numbers of rows and shots differ from the request."""
     if why := unfair(question):
         yield f"{why}: the accuracy at 0 shots is chance"
     asked = sum(len(draw.asked) for draw in draws)

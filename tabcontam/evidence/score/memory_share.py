@@ -265,8 +265,8 @@ def by_row(
 ) -> dict[tuple[str, str | None], TwinAnswers]:
     """Return the pairs of a row and its twin that have two valid answers, by the id of the row's query and its class.
 
-    `silent` counts the other pairs by reason, and rows and twins without a partner. With `wrong`, a reply that names no
-    class is a wrong answer; a missing reply is not.
+    `silent` counts the other pairs, by the reason why they are left out, and the rows and twins without a partner. With
+    `wrong`, a reply that names no class is a wrong answer; a missing reply is not.
     """
     silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}

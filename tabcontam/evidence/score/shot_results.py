@@ -83,7 +83,7 @@ class ShotResult:
 
 @dataclass(frozen=True)
 class MemoryFading:
-    """Memory's share at the most shots minus that at the fewest, on the same rows; below 0 if the share fades."""
+    """Memory's share at the most shots minus its share at the fewest, on the same rows; below 0 if the share fades."""
 
     fewest: int
     most: int

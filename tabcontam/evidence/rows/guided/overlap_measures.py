@@ -74,7 +74,7 @@ class Bleurt:
         return f"BLEURT ({_called(self.name)})"
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the regression head's output for both texts, the expected one first."""
+        """Return the regression head's output for the pair of texts, with the expected text first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)

@@ -46,9 +46,9 @@ class RawAnswers(CellAnswers):
 class RawTest(RowTest):
     """A row test with rows as lines of a CSV file, whatever the run's serializer is.
 
-    The published count is that of answers that equal the file's row, value by value: the authors' package has no rule
-    that decides. Two details differ from the package: an answer that contains other text besides the expected one does
-    not count, and `.28` equals 0.28.
+    The published count is the number of answers that equal the file's row, value by value: the authors' package has no
+    rule that decides. Two details differ from the package: an answer that contains other text besides the expected one
+    does not count, and `.28` equals 0.28.
     """
 
     own_marks: ClassVar[frozenset[str]] = MARKS

@@ -64,7 +64,7 @@ class FirstToken(RawTest):
 
     Queries: 25 places of the file, drawn at random. The test compares the first characters of a row, six at most. It
     compares as few characters as possible: rows must have at least three different beginnings, and no beginning may be
-    that of half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
+    shared by half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
     characters.
 
     Null: the model's answers are kept, and the beginning of the hidden row is drawn again from the baseline's

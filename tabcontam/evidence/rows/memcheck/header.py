@@ -187,7 +187,7 @@ def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
 def _chances(
     table: Table, place: int, cuts: Sequence[int], following: Mapping[int, Sequence[int]]
 ) -> dict[str, CellPrediction]:
-    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
+    """Return the prediction of each counted cell, under its name; rows that a model may know do not count."""
     later, known = table.columns[place:], known_rows(table)
     few = len(later) <= MOST_COUNTED_FEATURES
     counted = later if few else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)

@@ -305,7 +305,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 
 
 def _probed(table: Table) -> dict[str, CellPrediction]:
-    """Return the predictions of the counted cells of random rows, by name."""
+    """Return the predictions of the counted cells of random rows; the keys are the cells' names."""
     rows = pool(table, sorted(may_count(table)), PROBED_ROWS)
     found = predictions_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}
