@@ -117,7 +117,7 @@ class FullCompletion(RowTest):
     Queries: 60 queries, fewer for a table of less than 300 rows. One query is the paper's and shows the first four rows
     of the file. 59 more queries ask about the places that the baseline predicts worst from the row before. No two
     queries show the same row. The test presumes that the model saw the published order, so the rows have the order of
-    the file; the authors' code shuffles iris, wine and thyroid. Only the eight features count that the baseline
+    the file; the authors' code shuffles iris, wine and thyroid. Only eight features count: those that the baseline
     predicts worst.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the

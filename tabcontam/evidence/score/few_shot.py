@@ -80,9 +80,9 @@ class FewShot(ChoiceTest):
     splits the table into fifths. Each of five draws asks 20 rows of one fifth and shows rows of the other four fifths,
     an 80/20 split. No row is asked by two draws. The asked rows have the class shares of their fifth. The shots are
     balanced: no class has two rows more than another class, if the table has enough rows. A prompt with fewer shots
-    shows the first shots of a prompt with more. All rows of a draw, and their twins, are asked after the same shots in
-    the same order. No shot equals an asked row in all features. If the serializer names features, features without a
-    value are left out of a row.
+    shows the first shots of a prompt with more shots. All rows of a draw, and their twins, are asked after the same
+    shots in the same order. No shot equals an asked row in all features. If the serializer names features, features
+    without a value are left out of a row.
 
     Null: a constant answer: the most frequent class of the asked rows. For comparison, logistic regression and gradient
     boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact 95 %

@@ -72,10 +72,10 @@ class FirstToken(RawTest):
     frequency of each beginning, a fitted classifier, and values that repeat or continue those of the ten shown rows.
     Contaminated: the right beginnings are worth more bits than the null model explains.
 
-    Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and a
-    baseline. But this baseline counts how often the model writes the most frequent beginning, not how often this
-    beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which it
-    predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
+    Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and the
+    same for a baseline. But this baseline counts how often the model writes the most frequent beginning, not how often
+    this beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which
+    it predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
     prediction.
 
     Needs: eleven rows or more that begin differently, with a last row unlike all rows before it; a model that generates

@@ -114,7 +114,7 @@ class Sampling(Test):
     answer without a row, because it declines or is cut, is no draw.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck returns the draws and leaves them to the
-    reader; here each draw counts that is a row of the table, even if it repeats another draw.
+    reader; here every draw that is a row of the table is counted, even if it repeats another draw.
 
     Needs: a table of twenty different rows or more, and a model that generates text at a temperature, in chat or
     completion form. Independently drawn cells must form a row of the table at most once in a hundred draws, so a table
