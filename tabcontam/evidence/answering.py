@@ -1,4 +1,4 @@
-"""Simulated answers to a query: the truth, the usual answer, or the likeliest. A test names its kind in `answering`."""
+"""Simulated answers to a query: the true, the most usual, or the likeliest one. `Test.answering` has their kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class AnswerKind:
 
 @dataclass(frozen=True)
 class WordAnswers(AnswerKind):
-    """A list of words: names of features, or values of a feature. `usual_words` is the default answer for any table."""
+    """A list of words: names of features, or values of a feature. `usual_words` is the most usual answer."""
 
     usual_words: tuple[str, ...] = USUAL_FEATURES
     of_row: ClassVar[bool] = False
@@ -174,7 +174,7 @@ def shown_value(value: "Cell") -> str:
 
 
 def _choices(query: "Query") -> Mapping[str, float]:
-    """Return the probability of each possible answer, from its own `chance`, else from the best baseline."""
+    """Return the probability of each possible answer: its own `chance`, or else the best baseline's prediction."""
     own = {choice: query.chance[choice].chance_of(choice) for choice in query.asked if choice in query.chance}
     baselines = [prediction.values for prediction in query.chance.values() if prediction.values]
     return own or (baselines[-1] if baselines else {})

@@ -67,11 +67,11 @@ class Query:
     In row tests, `asked` lists features and `expected` their values in the same order; None is a missing value. In
     other tests, `asked` lists the possible answers if only these count, and `expected` lists the right words, names or
     answer. `chance` has the baseline's predictions. Its keys are the asked features in row tests, the choices (`Yes`)
-    in membership, the baselines in classification, and the expected words in word tests. The chance of a word is that
-    for a reader who knows only the topic. `lies_in` maps keys of `chance` to the column, or the columns of one entity,
-    that a right answer reveals. In row tests, a key without an entry is itself the name of the column. `values` lists
-    all values of an asked feature if they are few. An answer in words that is not one of these values then counts as no
-    answer.
+    in membership, the baselines in classification, and the expected words in word tests. The chance of a word is the
+    chance that a reader who knows only the topic names it. `lies_in` maps keys of `chance` to the column, or the
+    columns of one entity, that a right answer reveals. In row tests, a key without an entry is itself the name of the
+    column. `values` lists all values of an asked feature if they are few. An answer in words that is not one of these
+    values then counts as no answer.
     """
 
     id: str
@@ -118,7 +118,7 @@ class UnreadReason(StrEnum):
 
     @classmethod
     def of(cls, text: str) -> "UnreadReason":
-        """Return the reason why no answer was read in `text`: it declines if it contains a phrase of refusal."""
+        """Return the reason why no answer was read in `text`: a text with a phrase of refusal declines."""
         return cls.DECLINED if declines(text) else cls.NOT_UNDERSTOOD
 
 
@@ -193,13 +193,14 @@ class PublishedRule:
 
 @dataclass(frozen=True)
 class TwinComparison:
-    """Memory's share of an accuracy, and its parts: computed from pairs of a row and its unseen twin, both answered.
+    """Memory's share of an accuracy, and its parts, from the answers about rows and about their unseen twins.
 
     `deviation` is the standard deviation of a pair's contribution to the share; a contribution is between -2 and 2.
-    `if_wrong` is the interval if an answer that names no class counts as wrong; None if there is no such answer.
+    `if_wrong` is the interval of the share if answers that name no class count as wrong; None if there are none.
 
     `fresh` is the number of answered fresh rows if these replace the twins. Then `pairs` is the number of rows or of
-    fresh rows, whichever is smaller, and `deviation` is that of a row and a fresh row together.
+    fresh rows, whichever is smaller, and `deviation` is the standard deviation of the contribution of a row and a fresh
+    row together.
     """
 
     pairs: int
@@ -216,7 +217,7 @@ class TwinComparison:
 
 @dataclass(frozen=True)
 class TwinLossDifference:
-    """A model's loss of accuracy on unseen twins minus that of a reference model, over the pairs that both answered."""
+    """A model's loss of accuracy on unseen twins minus a reference model's loss, over the pairs that both answered."""
 
     pairs: int
     accuracy: float  # the reference model's accuracy on the rows
@@ -339,10 +340,10 @@ class Test(ABC):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The words by which `-m` selects it.
+        """The words by which the option `-m` selects the test.
 
-        They are its family; `rows` if it can show that rows were seen; `paper` if it has a published rule; its source;
-        the capabilities that it needs: `text`, `logprobs` or `corpus`; and marks of its own.
+        These words are the test's family; `rows` if it can show that rows were seen; `paper` if it has a published
+        rule; its source; the capabilities that it needs (`text`, `logprobs` or `corpus`); and words of its own.
         """
         needed = [mark for capability, mark in NEEDED.items() if capability in self.needs]
         shown, of_paper = OF_ROWS if self.row_test else "", OF_A_PAPER if self.published else ""
@@ -351,7 +352,7 @@ class Test(ABC):
 
     @property
     def prompts(self) -> PromptSet:
-        """The prompt set that words its queries: that of the planned result, or the default one."""
+        """The prompt set in which the test's queries are worded: that of the planned result, or the default one."""
         given: PromptSet | None = vars(self).get("_prompts")
         return given or default_prompts()
 
@@ -380,16 +381,16 @@ class Test(ABC):
     def about(self, rows: int) -> Self:
         """Return this test about `rows` rows of a table, or all rows if the table has fewer. Only for a `sized` test.
 
-        A smaller number asks about the first rows of a larger number, with the same examples. So the answers can be
-        used again.
+        The rows of a smaller number are the first rows of a larger number, and are asked with the same examples. So
+        stored answers can be used again.
         """
         raise NotImplementedError(f"{self.id} cannot be asked about another number of rows")
 
     def as_published(self) -> "Test":
         """Return the test that writes the paper's own queries, for a run that asks only these.
 
-        It is the test itself, unless the paper asks more queries of this kind. Its `queries` may contain further ones:
-        the caller leaves out those that are not marked as the paper's.
+        It is the test itself, unless the paper asks more queries of this kind. The `queries` of the returned test may
+        include others: the caller leaves out those that are not marked as the paper's.
         """
         return self
 
@@ -402,7 +403,7 @@ class Test(ABC):
         return None
 
     def not_averaged(self, table: "Table") -> str | None:
-        """Return why the ranking's means leave out its score on this table, or None if a mean includes it."""
+        """Return why the means of the ranking leave out the score on this table, or None if a mean includes it."""
         return None
 
     def too_small(self, rows: int) -> str | None:
@@ -442,7 +443,7 @@ class Test(ABC):
         return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little: `own`, or that of all tests of its `pool`."""
+        """Return the evidence to report for a test that asks too little: its `own`, or that of its pool `together`."""
         return together
 
     def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
@@ -454,7 +455,7 @@ class Test(ABC):
         return trial.readable
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return what one unit bet on each answered cell of a read trial becomes. Only for a test that is `bet_on`."""
+        """Return what a bet of one unit becomes, for each answered cell of a read trial. Only for a test `bet_on`."""
         return ()
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
@@ -462,7 +463,7 @@ class Test(ABC):
         raise NotImplementedError(f"{self.id} is not bet on")
 
     def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the answer in `reading`, which a model that has not read the table gave.
+        """Return the query with chance 1 for the answer in `reading`, which a reference gave.
 
         Only for a test that is `referred`.
         """

@@ -89,7 +89,7 @@ def judge_query(compared: CompletionPair) -> Query:
 
 
 def longest(compared: CompletionPair) -> CompletionPair:
-    """Return the pair with the completion that takes the most bytes of all that a judge may see.
+    """Return the pair with the longest possible completion, in bytes, that a judge may see.
 
     The completion repeats a control character, which JSON writes in six bytes.
     """
@@ -120,7 +120,7 @@ def counted_label(compared: CompletionPair, label: Likeness | None) -> Likeness 
 
 
 def made_pairs(compared: Sequence[CompletionPair]) -> list[KnownPair]:
-    """Return pairs with known labels, made from the true second pieces: at most one pair of each label a piece.
+    """Return pairs with known labels, made from the true second pieces: for each piece, one pair a label at most.
 
     A near-exact pair changes the true piece: it leaves out one word, exchanges two words, or replaces one value of a
     row by another row's. Short pieces, in which this is no small change, make no near-exact pair. A pair that does not

@@ -48,7 +48,7 @@ RANKS = "scores"  # the mark of scores that rank rows against a twin's rows: 0.5
 
 
 class Verdict(StrEnum):
-    """The five verdicts on a result. No verdict may replace another."""
+    """The five verdicts on a result. Each says something else: none may replace another."""
 
     CONTAMINATED = "contaminated"
     NOT_DETECTED = "not detected"

@@ -36,5 +36,5 @@ def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> 
 
 
 def explain_low_power(power: float, level: float, remembered: str = "half of the rows") -> str:
-    """Return the reason why a test would seldom detect such a model: its rows are too few or too easy to predict."""
+    """Return the reason for too little power: the test would seldom detect a model that remembers `remembered`."""
     return f"the test would detect a model that remembers {remembered} in only {power:.0%} of runs, at p <= {level:.2g}"

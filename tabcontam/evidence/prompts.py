@@ -239,12 +239,12 @@ def all_prompts() -> dict[str, PromptSet]:
 
 
 def load_prompt_set(spec: str) -> PromptSet:
-    """Return the prompt set of a name or of a user's own TOML file. Raises `UsageError`."""
+    """Return the shipped prompt set with the name `spec`, or the set in this TOML file. Raises `UsageError`."""
     return load_named(KIND, spec, load_prompts(), from_file)
 
 
 def from_file(path: Path) -> PromptSet:
-    """Return the prompt set in a TOML file. Raises `UsageError` with the file and the key if it holds none."""
+    """Return the prompt set in a TOML file. Raises `UsageError` with file and key if the set is invalid."""
     raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
     where = f"prompt set {path}"
     try:

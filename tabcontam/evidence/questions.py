@@ -59,8 +59,8 @@ class Prompt:
     """A question in words in three renderings: chat, completion (base models), sequence-to-sequence.
 
     The answer is decoded greedily. If `sample` is 1 or more, the answer is drawn at the `temperature` instead. The
-    number distinguishes the draws: it is part of the key under which an answer is stored, and the seed for a server
-    that accepts one.
+    number `sample` distinguishes the draws: it is part of the key under which an answer is stored, and the seed for a
+    server that accepts one.
     """
 
     chat: tuple[Message, ...]
@@ -211,9 +211,9 @@ class Match(NamedTuple):
 class Matches:
     """The places of the texts of a `Lookup`, and the outcome of the request.
 
-    `documents` is the number of documents with at least one of the texts, and `counts` has the number with each text,
-    in their order. `places` has some of the places, if possible at least one for each text that was found. `more` is
-    true if counting ended early: the true numbers may be larger.
+    `documents` is the number of documents with at least one of the texts. `counts` has the number of documents with
+    each text, in the order of the texts. `places` has some of the places, if possible at least one for each text that
+    was found. `more` is true if counting ended early: the true numbers may be larger.
     """
 
     places: tuple[Match, ...]

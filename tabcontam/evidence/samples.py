@@ -34,13 +34,13 @@ def repeated(query: Query, count: int, temperature: float) -> list[Query]:
 
 
 def asked_often(trials: Sequence[Trial]) -> str:
-    """Return words that begin a sentence with the number of answers to each query; "" if it is one."""
+    """Return the beginning of a sentence: the number of answers to each query; "" if it is one answer."""
     most = max(map(len, by_query(trials).values()), default=0)
     return f"by the best of {most} answers to each, " if most > 1 else ""
 
 
 def needs_samples(test: Test) -> bool:
-    """Return whether a test repeats queries to a model without log-probabilities once the user sets how often."""
+    """Return whether a test asks each query several times if the model has no log-probabilities (with `--samples`)."""
     return test.in_words(None) is None and test.in_words(1) is not None
 
 
@@ -60,7 +60,7 @@ def by_query(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def without_cut_off(asked: Sequence[Query], left: Sequence[Query]) -> tuple[Query, ...]:
-    """Return the asked queries, except samples of a query that has samples in `left`: some alone show nothing."""
+    """Return the asked queries, except samples of a query with samples in `left`: a part of them shows nothing."""
     cut = {sampled_query(query.id) for query in left if NUMBERED.search(query.id)}
     return tuple(query for query in asked if sampled_query(query.id) not in cut)
 

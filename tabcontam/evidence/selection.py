@@ -91,7 +91,7 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
 
 
 def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
-    """Return whether `-m` chooses one of these tests only because it has this mark."""
+    """Return whether the option `-m` chooses one of these tests only because the test has this mark."""
     by_mark = _expression("marks", marks)
     own = [{mark.casefold() for mark in test.marks} for test in tests]
     return any(by_mark.true(has.__contains__) and not by_mark.true((has - {mark}).__contains__) for has in own)

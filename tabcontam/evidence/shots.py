@@ -1,9 +1,9 @@
 """Demonstrations: rows of other tables with the right answer, which show a chat model the form of an answer.
 
-Bordt et al. 2024 show a chat model the form of its answers by messages that ask about other tables in the same way,
-each with its answer. Here the other tables are those of scikit-learn, which are public and need no file. None is an
-edition of the tested table or holds its rows. Demonstrations reveal nothing about the tested table, so that the chances
-of its cells do not change. Texts for base models have no demonstrations.
+Bordt et al. 2024 show a chat model messages that ask about other tables in the same way, each with its answer. Here the
+other tables are those of scikit-learn, which are public and need no file. No other table is an edition of the tested
+table or holds its rows. Demonstrations reveal nothing about the tested table, so that the chances of its cells do not
+change. Texts for base models have no demonstrations.
 """
 
 from collections.abc import Iterator, Sequence

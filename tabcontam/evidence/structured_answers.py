@@ -1,6 +1,6 @@
 """Answers in a form that a server enforces: whether the model gives values, and the values by feature.
 
-The form has a field for a model that declines, and its reader needs no guess.
+The form has a field in which a model declines, so its reader need not guess.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 LEAST_SHARE_OF_BEST_GAIN = 0.5  # share of the best gain that a query needs to be bet on next; benchmarks.decided
 MOST_DRAWS_OF_A_QUERY = 200  # draws of a query before its result is skipped; by hand

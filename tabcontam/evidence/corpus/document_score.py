@@ -1,4 +1,4 @@
-"""Tests that search documents for a dataset's words: how many documents contain each of them, and where."""
+"""Tests that search documents for a dataset's words: how many documents contain each word, and where."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -60,9 +60,10 @@ class NgramOverlap(Test):
     Measures: how many rows of the table, and how many rows of a shuffled twin, each published rule for texts calls
     contaminated. The test gives a score and no verdict.
 
-    Queries: two for each of 100 random rows, in the words of the serializer, and as many for rows of a shuffled twin.
-    The first of the two queries searches for all pieces of 8 words, of 11 words and of GPT-3's length, and ignores case
-    and punctuation. The second query searches for three pieces of letters and digits. All pieces include digits.
+    Queries: two for each of 100 random rows, which are written in the words of the serializer, and two for each of as
+    many rows of a shuffled twin. The first query searches for all pieces of 8 words, of 11 words and of N words (see
+    GPT-3's rule), and ignores case and punctuation. The second query searches for three random pieces of 50 letters and
+    digits (see GPT-4's rule). Digits belong to the words in all pieces.
 
     Null: none. Every row contains the serializer's own words and the names of features, so the rules also count pieces
     that all rows share. The share of the twin's rows shows how much such pieces contribute. The score is the mean share
@@ -131,7 +132,7 @@ class NgramOverlap(Test):
         return Reading(f"{held} of {len(counts)} pieces", hit=held > 0, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return each rule's share of rows, and that of the twin's rows; no p-value."""
+        """Return each rule's share of rows and of the twin's rows; no p-value."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         twin = [trial for trial in trials if trial.query.decoy_of]
         rows, twins = _overlaps(own), _overlaps(twin)

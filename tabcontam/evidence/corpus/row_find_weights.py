@@ -11,8 +11,8 @@ from tabcontam.evidence.number_wording import describe_p_value, format_small_num
 def weight_tail(rows: Sequence[RowFind]) -> float:
     """Return the p-value of the total weight, if every slot of a row has the same chance to hold its own value.
 
-    A slot is the hidden cell, or a draw that could replace it. The p-value is exact. A row of weight -log2(share) bits
-    is found with the chance `share`.
+    A slot is the hidden cell, or a draw that could replace it. The p-value is exact: by chance, a row of weight
+    -log2(share) bits is found with the probability `share`.
     """
     from tabcontam.statistics.exact_statistics import units, weighted_tail
 

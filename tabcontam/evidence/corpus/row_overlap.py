@@ -48,12 +48,12 @@ class RowOverlap(Test):
 
     Measures: whether a corpus contains rows of the table. This row test quotes a place, which can be looked up.
 
-    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden. The hidden cells are
-    by turns from the four columns that the baseline predicts worst, among columns of numbers and of texts that mostly
-    recur. The query searches for places with the row's other values close together, next to the hidden value or to a
-    value that could replace it. For this, 999 replacing values are drawn, and equal values are searched for once. The
-    values may have any order and any rendering: a line of CSV, JSON, a row of Markdown, a sentence. One of 6 values or
-    more may be absent, and two of 12 values or more: copies of tables drop a column or write a class in other words.
+    Queries: one for each row that can be searched for, up to 900. In each row one cell is hidden. The hidden cells come
+    in turn from four columns: those that the baseline predicts worst among columns of numbers and columns of texts that
+    mostly recur. The query searches for places with the row's other values close together, next to the hidden value or
+    to a value that could replace it. For this, 999 replacing values are drawn, and equal values are searched for once.
+    The values may have any order and any rendering: a line of CSV, JSON, a row of Markdown, a sentence. One of 6 values
+    or more may be absent, and two of 12 values or more: copies of tables drop a column or write a class in other words.
     The search leaves out missing values and columns that repeat the hidden column in other values. A second query hides
     another column of the row, so that no finding depends on a single column. For each row, a row of a shuffled twin is
     searched for in the same way.
@@ -78,8 +78,8 @@ class RowOverlap(Test):
     that documents contain rows, not that a model remembers them.
 
     Source: the project's own. Li and Flanigan 2024 ("Task Contamination", section 5) search training data for examples
-    of a task and read the places that are found. The p-value is that of one value among exchangeable draws (Besag and
-    Clifford 1989).
+    of a task and read the places that are found. The p-value is computed as for one value among exchangeable draws
+    (Besag and Clifford 1989).
 
     Example: in `5.1,3.5,1.4,0.2,setosa` the 1.4 is hidden. A page with `5.1 3.5 1.4 0.2 setosa`, and with no other
     length in its place, contains the row.

@@ -71,7 +71,7 @@ class PieceOverlap:
 
 
 def overlap(own: Sequence[str], counts: Mapping[str, int], length: int) -> PieceOverlap:
-    """Return a row's overlap. `counts` has the documents with each piece, and `length` is that of GPT-3's pieces."""
+    """Return a row's overlap. `counts` has each piece's number of documents; GPT-3's pieces have `length` words."""
     short = grams(own, SHORT_PIECE_WORDS)
     held = sum(counts.get(piece, 0) > 0 for piece in short)
     usual = [counts.get(piece, 0) for piece in of_length(own, length)]

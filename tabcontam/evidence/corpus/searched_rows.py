@@ -64,8 +64,8 @@ def others(table: Table, row: Sequence[Cell], feature: str) -> tuple[str, ...]:
 def choose_searched_rows(table: Table) -> dict[int, tuple[SearchedRow, ...]]:
     """Return for each searched row its hidden cell, and a second hidden cell of another column if there is one.
 
-    Each feature comes first in about as many rows. A row is left out if it may be known, or equals another row in all
-    other cells. The result is empty if no column has cells with other possible values.
+    Each feature is the first hidden one in about equally many rows. A row is left out if it may be known, or equals
+    another row in all other cells. The result is empty if no column has cells with other possible values.
     """
     return cached_fact(table, "dealt for documents", lambda: _choose(table))
 

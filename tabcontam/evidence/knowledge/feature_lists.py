@@ -25,11 +25,11 @@ class FeatureListInformed(WordTest):
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
     Queries: three. Each query shows five random features, as in the authors' code, or fewer features if the table has
-    few: at least two names must remain to be named. A name is not expected if the prompt gives it away (`sepal width`
-    if the prompt shows `sepal length` and `petal width`). The draws are seeded. Each query has four decoys. Two decoys
-    show the same features under another dataset's title, so that answers contain what these features imply. Two decoys
-    show the features of another dataset under that dataset's title. Decoys are made of the cards that list the features
-    of their dataset.
+    few: at least two names must stay hidden. A name is not expected if the prompt gives it away (`sepal width` if the
+    prompt shows `sepal length` and `petal width`). The draws are seeded. Each query has four decoys. Two decoys show
+    the same features under another dataset's title, so that answers contain what these features imply. Two decoys show
+    the features of another dataset under that dataset's title. Decoys are made of the cards that list the features of
+    their dataset.
 
     Null: a name is as likely in an answer about the table as in an answer about its decoys. A name that a reader may
     infer from the topic is given a chance of at least one half. Contaminated: answers about this table name more

@@ -43,10 +43,10 @@ class FeatureValuesInformed(WordTest):
     the most values. The expected values are those that the four rows neither show nor give away. At least two values
     are expected, since a single value follows from the shown values. In the authors' code, the shown rows and the
     removed values did not match, so that prompts contained answers. Each query has four decoys under other datasets'
-    titles. The decoys' rows have only the asked feature: by the other features, a model could recognize the dataset and
-    name its values for decoys, too. Two decoys keep the feature's cells, so that answers contain what the shown values
-    imply (`9th` next to `10th`). In two decoys the cells are made up, so that answers contain what the feature's name
-    implies (`Divorced` for marital-status).
+    titles. The decoys' rows have only the asked feature. The other features would let a model recognize the dataset,
+    and name its values for decoys, too. Two decoys keep the feature's cells, so that answers contain what the shown
+    values imply (`9th` next to `10th`). In two decoys the cells are made up, so that answers contain what the feature's
+    name implies (`Divorced` for marital-status).
 
     Null: a value is as likely in an answer about the table as in an answer about its decoys. A value that a reader may
     infer is given a chance of at least one half. Contaminated: answers about this table name more values than the null

@@ -53,7 +53,7 @@ class DecoyComparison(NamedTuple):
 
     @property
     def expected(self) -> float:
-        """The expected number of true answers that name the dataset, if the rate is that of all answers."""
+        """The expected number of true answers that name the dataset, if these name it as often as all answers do."""
         both = len(self.true) + len(self.decoys)
         return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
 
@@ -165,8 +165,9 @@ class RecognitionFeatures(RecognitionTest):
     Queries: eight, with the features in random order. The paper's query lists all features. Seven more queries list two
     thirds of the features. Features that contain one of the dataset's names (`diluted_wines` for Wine) are left out:
     such features caused the only published detection of T0. There are ten decoys. Five decoys list other datasets'
-    features. Five decoys list a third of this dataset's features among other datasets' features, plain English names
-    first, since the topic implies such names. Decoys are made of the cards that list the features of their dataset.
+    features. Five decoys list a third of this dataset's features among other datasets' features. Plain English names
+    are taken first for this third, since the topic implies such names. Decoys are made of the cards that list the
+    features of their dataset.
 
     Null: an answer names the dataset as often for a decoy as for its own features (Fisher's exact test). Contaminated:
     answers name the dataset more often for its own features than for decoys.
@@ -324,7 +325,7 @@ def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
 def _paired(
     test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]], *, max_tokens: int = 16
 ) -> list[Query]:
-    """Return the true queries, each followed by its share of each kind of decoys. The first query is the paper's."""
+    """Return the true queries, each followed by its share of the decoys of each kind. The first is the paper's."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, max_tokens, number == 0, rows, table.not_names)

@@ -78,7 +78,8 @@ def strangers(table: Table) -> list[Stranger]:
 def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng: Random) -> tuple[Stranger, list[int]]:
     """Return a stranger with the features `kept` of the table, and the table's rows from which its cells come.
 
-    One feature in three is the table's, if the stranger has enough other features. Each cell is from a random row.
+    One feature in three comes from the table, if the stranger has enough features for the other two. Each cell is from
+    a random row.
     """
     order = by_content(table)
     others = [name for name in stranger.columns if name not in kept]

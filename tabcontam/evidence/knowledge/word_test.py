@@ -55,10 +55,11 @@ class WordTest(Test):
     """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
 
     Each expected word is weighed separately. If `s` of the `D + 1` answers about the table and its `D` decoys contain a
-    word, each answer is as likely under the null to be one of the `s`. So the word's chance in the true answer is `s /
-    (D + 1)`. It is higher if the true answer is longer than the others, and never lower than for a reader who knows
-    only the topic (`Query.chance`). A word counts -log2 of its chance in bits. A list that is too short for a detection
-    is weighed together with the table's other lists of names and values; a word of two lists counts in the first.
+    word, all answers have the same chance under the null model to be among these `s`. So the chance that the true
+    answer contains the word is `s / (D + 1)`. This chance is higher if the true answer is longer than the others, and
+    never lower than for a reader who knows only the topic (`Query.chance`). A word counts -log2 of its chance in bits.
+    A list that is too short for a detection is weighed together with the table's other lists of names and values; a
+    word that two lists contain counts in the first list.
     """
 
     unit: ClassVar[str] = "words"  # the counted items, such as names of features
@@ -69,7 +70,7 @@ class WordTest(Test):
     pool: ClassVar[str] = "names and values"
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the line with a cut answer has ended. A list with one item a line is never complete."""
+        """Return whether the answer's line ended before the cut. A list with one item a line is never complete."""
         line = answer_line(text)
         ended = answer_line(text + MORE) == line
         return ended and self.is_answer(line) and not LIST_LINE.match(line)
@@ -140,7 +141,7 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[tuple[bool, float]]:
-        """Return for each expected word if the true answer contains it, and its chance in that answer under the null.
+        """Return for each expected word whether the true answer contains it, and the null model's chance of this.
 
         A word counts once, in the first true answer that should contain it. It needs a readable decoy that expects it.
         """

@@ -51,13 +51,14 @@ class DatasetInference(LikelihoodTest):
     all rows (its length, its packed size, how often its cells occur, how far its numbers are from the middle). The
     prediction does not use which rows were withheld. So each division of all rows into published and withheld rows has
     the same chance, whatever the model finds likely. The p-value is the share of 10,000 random divisions in which the
-    sum of the published rows' ranks is as large. The test needs no baseline and no other model. A verdict needs no
-    evidence from a second column, since facts from elsewhere are about published and withheld rows alike. If withheld
-    rows are later, sorted, from another place or written by another program, they were not withheld by chance, and a
-    model that has read nothing would look contaminated. So three predictors without memory first try to separate
-    withheld rows from published ones by their cells: by a single feature, by a weighted sum of all features, and by the
-    most similar rows. If one predictor does better than chance (p <= 0.05, corrected for three predictors), nothing is
-    asked and the result states the reason. If chance did withhold the rows, the predictors stop one test in twenty.
+    sum of the published rows' ranks is at least as large as in the true division. The test needs no baseline and no
+    other model. A verdict needs no evidence from a second column, since facts from elsewhere are about published and
+    withheld rows alike. If withheld rows are later, sorted, from another place or written by another program, they were
+    not withheld by chance, and a model that has read nothing would look contaminated. So three predictors without
+    memory first try to separate withheld rows from published ones by their cells: by a single feature, by a weighted
+    sum of all features, and by the most similar rows. If one predictor does better than chance (p <= 0.05, corrected
+    for three predictors), nothing is asked and the result states the reason. If chance did withhold the rows, the
+    predictors stop one test in twenty.
 
     Published rule: not applied. The source's rule is p < 0.1 in a t-test after a classifier of some fifty scores.
 

@@ -130,7 +130,7 @@ def _by_baseline(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> l
 
 
 def _by_sum(table: Table, place: int, groups: Sequence[ExchangeGroup]) -> list[Floats]:
-    """Return the log-likelihood of each number by its distance to a least-squares prediction from the other cells."""
+    """Return each number's log-likelihood, from its distance to a least-squares prediction from the other cells."""
     asked = sorted({row for group in groups for row in group.rows})
     number = np.array([as_number(cell or "") for cell in table.column(table.columns[place])])
     others = [row for row in range(len(number)) if np.isfinite(number[row])]

@@ -1,4 +1,4 @@
-"""Published scores that compare a row after another text with the row alone, as for a twin's rows: ReCaLL and CoDeC."""
+"""Published scores that compare a row's loss after another text with its loss alone: ReCaLL and CoDeC."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ AFTER = "-after"  # at the end of the name of a query with a text before the row
 class InContextScore(PairedScore):
     """A score that compares a row after another text with the row alone.
 
-    Both scores are computed from the same characters: those of all values except the first. The first is left out,
+    Both losses are computed from the same characters: those of all values except the first. The first is left out,
     since many servers do not score the first token of a text.
     """
 
@@ -73,13 +73,14 @@ class Recall(InContextScore):
     Needs: log-probabilities of given text; a table that has a twin, and a model whose context is long enough for so
     many rows. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score ranks rows, as that of `loss` does, and the ranking depends on the text
-    before the rows.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows, and the ranking depends on
+    the text before the rows.
 
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
     twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
-    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.60 after seven rows of a twin: 1.5.
+    Example: `The age is 39, ...` has a loss of 0.40 nats a character alone and of 0.60 after seven rows of a twin: its
+    score is 1.5.
     """
 
     id: ClassVar[str] = "recall"
@@ -130,12 +131,13 @@ class Codec(InContextScore):
     Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
     is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows.
 
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
     the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
-    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.35 after another row: it gains 0.05.
+    Example: `The age is 39, ...` has a loss of 0.40 nats a character alone and of 0.35 after another row: the loss
+    falls by 0.05.
     """
 
     id: ClassVar[str] = "codec"

@@ -59,10 +59,10 @@ class Digits(LikelihoodTest):
     Null: within a group, all assignments of the numbers to the rows have the same chance, whatever the model finds
     likely; a preference for round numbers is the same in all rows. From a number's log-probability in a row, its mean
     over all rows of the group is subtracted. The differences become chances that sum to one in each row. A column's
-    p-value is the share of 10,000 random assignments in which the rows' chances are together as large as with the rows'
-    own numbers. A p-value covers all rows of a column together, since the rows of a group are not independent. Columns
-    are independent, since no row is asked about two columns. The statistic is the product of the columns' p-values
-    (Fisher). A single column is no detection, since facts from elsewhere would have the same effect.
+    p-value is the share of 10,000 random assignments in which the sum of the rows' chances is at least as large as with
+    the rows' own numbers. A p-value covers all rows of a column together, since the rows of a group are not
+    independent. Columns are independent, since no row is asked about two columns. The statistic is the product of the
+    columns' p-values (Fisher). A single column is no detection, since facts from elsewhere would have the same effect.
 
     Published rule: none.
 

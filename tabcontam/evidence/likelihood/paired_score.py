@@ -32,8 +32,8 @@ STATISTIC = "AUC against a twin's rows"
 class PairedScore(LikelihoodTest):
     """A score of rows without a verdict, compared with the same score of a shuffled twin's rows.
 
-    All these scores draw the same rows and twins as `perplexity` and have a model score the same texts. So each text is
-    scored once for all of them.
+    All these tests use the same rows, twins and texts as `perplexity`. So a model scores each text once for all of
+    them.
     """
 
     decides: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Perplexity: the bits that the model needs for the values of the table's rows, and for those of a twin's rows."""
+"""Perplexity: the bits that the model needs for the values of the table's rows, and for the values of a twin's rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

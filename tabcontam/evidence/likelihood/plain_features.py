@@ -32,7 +32,7 @@ def typical(rows: Rows, texts: Sequence[str]) -> Floats:
 def all_features(rows: Rows, texts: Sequence[str]) -> Floats:
     """Return the features of `typical`, and for each column the rank, length and frequency of its cells.
 
-    Further features are if a cell is missing, and if it is each of the most frequent values.
+    Further features show whether a cell is missing, and which of the most frequent values it has.
     """
     found = [typical(rows, texts)]
     for cells in zip(*rows, strict=True):

@@ -75,7 +75,8 @@ class Planted(LikelihoodTest):
     tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
 
     Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
-    likeliest of the eleven to a model that has read the file, and to any other model in one of eleven cells.
+    likeliest of these eleven numbers to a model that has read the file. To any other model, the drawn number is the
+    likeliest in one of eleven cells.
     """
 
     id: ClassVar[str] = "planted"

@@ -67,7 +67,7 @@ class Zlib(PairedScore):
     Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
     is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows.
 
     Source: Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2 (zlib entropy). The
     twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
@@ -104,7 +104,7 @@ class MinK(PairedScore):
     Needs: log-probabilities of given text; a table that has a twin. The test is run if it is chosen, or if a model that
     is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows.
 
     Source: Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 3 (Min-K% Prob). The twin
     is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
@@ -143,14 +143,14 @@ class MinKPlusPlus(PairedScore):
     table that has a twin. Only models that are loaded on this machine report these numbers, neither servers nor the
     controls. The test is run if it is chosen, or if a model that is loaded on this machine scores text.
 
-    Cannot show: that rows were seen. The score only ranks rows, as that of `loss` does.
+    Cannot show: that rows were seen. Like the score of `loss`, the score only ranks rows.
 
     Source: Zhang et al. 2025, "Min-K%++: Improved Baseline for Detecting Pre-Training Data from Large Language Models",
     equation 3. The twin is the project's own. The tests of Ronval et al. 2024, section 3.1, read only answers, not
     log-probabilities.
 
-    Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, it lies 2.5
-    deviations below.
+    Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, so the token lies
+    2.5 deviations below the mean.
     """
 
     id: ClassVar[str] = "min_k_plus_plus"

@@ -1,4 +1,4 @@
-"""The base of tests in which rows are scored: a row's query, the tokens of its values, and its number."""
+"""The base of tests in which rows are scored: a row's query, the tokens of its values, and its score."""
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
@@ -35,7 +35,7 @@ class ValueToken(NamedTuple):
 def whole(tokens: Sequence[Token]) -> list[Token]:
     """Return the tokens with characters; a token without any (part of a split letter) joins the token before it.
 
-    The mean of the joint log-probability is the sum of both means, and its variance the sum of both variances.
+    The joined token has the sum of both tokens' means as its mean, and the sum of both variances as its variance.
     """
     found: list[Token] = []
     for token in tokens:
@@ -60,7 +60,7 @@ def select_value_tokens(
     above: str = "",
     left: int = 0,
 ) -> list[ValueToken] | None:
-    """Return the tokens of a row that hold characters of its values, except those of the first `left` features.
+    """Return the tokens of a row that hold characters of its values, except values of the first `left` features.
 
     `above` is the text before the row; its tokens are left out. The first token of the text is left out, since many
     servers do not score it. Return None if another text was scored, or if a log-probability is not finite.
@@ -101,13 +101,13 @@ def query(
 
 
 def reading(number: float | None, unit: str) -> Reading:
-    """Return the reading of a row's number in this unit; unreadable if `number` is None."""
+    """Return the reading with `number` as a row's score in this unit; unreadable if `number` is None."""
     parsed = None if number is None else f"{number:.6f} {unit}"
     return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
 
 
 def number_read(trial: Trial, unit: str) -> float | None:
-    """Return the number that was read for a row, or None if there is none."""
+    """Return the score that was read for a row, or None if there is none."""
     parsed = trial.reading.parsed if trial.reading else None
     return float(parsed.removesuffix(unit)) if isinstance(parsed, str) else None
 

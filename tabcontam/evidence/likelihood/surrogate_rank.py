@@ -67,17 +67,17 @@ class SurrogateRank(LikelihoodTest):
     can show that rows were seen, even if the model remembers the rows too faintly to write them down.
 
     Queries: one for each row, at most 900. A row is not asked if another row equals it in all other features. In each
-    row one cell is replaced. The replaced cells are by turns from the four features that the baseline predicts worst,
-    among features of numbers and of texts that mostly recur. The baseline draws 99 surrogates of the cell, which could
-    replace it. If more than nine in ten of the surrogates and the own cell are one value, the next feature is used. The
-    row is scored up to the third cell after the replaced cell, once with the own cell and once with each surrogate, in
-    the words of the serializer and with nothing before it. The text before the cell is the same each time; the text
-    after the cell helps a model that knows how the row continues. A column that repeats the replaced column in other
-    values is replaced together with it. A model that reports no log-probabilities is asked in words with `--samples N`.
-    It is asked N times at temperature 1 for the cell of each of at most 60 rows, given all other cells of the row and
-    no other row. A value is likelier if more of the answers equal it. In words, a feature is asked only if no cell has
-    more than 12 characters, since longer text is hardly ever repeated. A row is left out if more than half of its
-    samples cannot be read.
+    row one cell is replaced. The replaced cells come in turn from four features: those that the baseline predicts worst
+    among features of numbers and features of texts that mostly recur. The baseline draws 99 surrogates of the cell,
+    which could replace it. If more than nine in ten of these cells (the surrogates and the own cell) are equal, the
+    next feature is used. The row is scored up to the third cell after the replaced cell, once with the own cell and
+    once with each surrogate, in the words of the serializer and with nothing before it. The text before the cell is the
+    same each time; the text after the cell helps a model that knows how the row continues. A column that repeats the
+    replaced column in other values is replaced together with it. A model that reports no log-probabilities is asked in
+    words with `--samples N`. It is asked N times at temperature 1 for the cell of each of at most 60 rows, given all
+    other cells of the row and no other row. A value is likelier if more of the answers equal it. In words, a feature is
+    asked only if no cell has more than 12 characters, since longer text is hardly ever repeated. A row is left out if
+    more than half of its samples cannot be read.
 
     Null: the own cell and the surrogates come from the same distribution. So the own cell has each rank from 1 to 100
     with the same chance; ties are broken at random. To draw surrogates, all cells of a column are reassigned to its
@@ -95,15 +95,15 @@ class SurrogateRank(LikelihoodTest):
     least 20 rows have a cell that can be replaced. The test is run if it is chosen, or if a model that is loaded on
     this machine scores text.
 
-    Cannot show: memory of values that a model can predict from the other cells better than the baseline, by knowledge
-    of the world: such a model is detected, too. So the p-value must also be small without the evidence of any one
-    column. The p-value without a column is multiplied by ten. A key that a few rows share, such as the ticket of a
-    family, counts as one column together with the cells that it determines. A model that has read other rows of the
-    same file may also be detected: `--known` names such rows.
+    Cannot show: memory of values that a model can predict from the other cells. If its knowledge of the world predicts
+    them better than the baseline does, the model is detected, too. So the p-value must also be small without the
+    evidence of any one column. The p-value without a column is multiplied by ten. A key that a few rows share, such as
+    the ticket of a family, counts as one column together with the cells that it determines. A model that has read other
+    rows of the same file may also be detected: `--known` names such rows.
 
     Source: the project's own. The rank of a text among alternatives is also used in the exposure of a canary (Carlini
-    et al. 2019, "The Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and
-    Clifford 1989). The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
+    et al. 2019, "The Secret Sharer", section 4); the p-value is computed as for a rank among exchangeable draws (Besag
+    and Clifford 1989). The tests of Ronval et al. 2024, section 3.1, read only answers, not log-probabilities.
 
     Example: in `The age is 39, The workclass is State-gov, ...` the age is replaced; 39 is the 4th likeliest of 100.
     """
@@ -227,7 +227,7 @@ class SampledRank(SurrogateRank):
 
 @dataclass(frozen=True)
 class _OwnCellRank:
-    """The rank of a row's own cell among `total` cells (1 is the likeliest), and its place among similar rows'."""
+    """The rank of a row's own cell among `total` cells (1 is the likeliest), and its rank among similar rows' cells."""
 
     rank: int
     total: int
@@ -255,7 +255,7 @@ def _open(table: Table, row: int, feature: str, drawn_for: CellDraws) -> bool:
 
 
 def _surrogates(table: Table) -> dict[int, tuple[str, CellDraws]]:
-    """Return for each asked row its replaced feature and the draws; each feature is replaced in about as many rows."""
+    """Return for each asked row its replaced feature and the draws; all features are replaced about equally often."""
     table, known = reduce_table(table).table, known_rows(table)
     fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:

@@ -80,9 +80,9 @@ def standing_out(columns: Sequence[ColumnCells], orders: Orders, turned: Orders)
     """Return how much the first order differs from the others in each column and, as the last item, in all columns.
 
     Each order is scored by many signs. A score is the sign's number minus its number for the `turned` order, in
-    standard deviations over all orders; similar neighbours are neighbours in both. The largest absolute score counts,
-    and its p-value is the share of orders with a score as large. So the p-value is exact for any signs. The last item
-    has the column "".
+    standard deviations over all orders. So signs that both orders have, such as similar neighbours, cancel. The largest
+    absolute score counts, and its p-value is the share of orders with a score at least as large. So the p-value is
+    exact for any signs. The last item has the column "".
     """
     found, together = [], np.zeros(len(orders))
     for one in columns:

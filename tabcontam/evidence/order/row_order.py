@@ -77,18 +77,19 @@ class RowOrder(Test):
     Published rule: one-sided Student's t over the shards' differences between the file's order and other orders. Here
     the reverse is the only other order. The source reports p-values. Here p <= 0.05 counts as contaminated, and the
     result's sentence reports the p-value, too. Two details differ from the source. Here the standard deviation is that
-    of a sample. The source divides by the number of shards: at a level of 5 %, its rule calls 5.6 % of unread tables of
-    15 shards contaminated. Here the tail is computed directly. The source subtracts the distribution function from one,
-    which gives 0 for the smallest p-values. The rule is approximate and decides nothing under calibrated rules.
+    of a sample, which divides by one less than the number of shards. The source divides by the number of shards: at a
+    level of 5 %, its rule calls 5.6 % of unread tables of 15 shards contaminated. Here the tail is computed directly.
+    The source subtracts the distribution function from one, which gives 0 for the smallest p-values. The rule is
+    approximate and decides nothing under calibrated rules.
 
     Needs: log-probabilities of given text; a table in an order that its values do not determine. A table that is sorted
     by a key without repetition cannot be tested. The test is run if it is chosen, or if a model that is loaded here
     scores text.
 
-    Cannot show: that rows were seen in another order than this file's, such as that of training data shuffled row by
-    row. The test does not show which rows were seen. The file may be in the order of facts that the table does not
-    contain, such as the dates of visits or the numbers on shirts. Such an order may show in signs that the test does
-    not search for.
+    Cannot show: that rows were seen in another order than this file's, for example in training data that were shuffled
+    row by row. The test does not show which rows were seen. The file may be in the order of facts that the table does
+    not contain, such as the dates of visits or the numbers on shirts. Such an order may show in signs that the test
+    does not search for.
 
     Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
     Models", section 3 (equally likely orders, the sharded comparison); Wilcoxon 1945, "Individual Comparisons by

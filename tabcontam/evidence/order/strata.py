@@ -86,7 +86,7 @@ def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Stra
 
 
 def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
-    """Return the smallest possible p-value: that of shards that are all likelier in the file's order than reversed."""
+    """Return the smallest possible p-value, which results if all shards are likelier in the file's order."""
     return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 

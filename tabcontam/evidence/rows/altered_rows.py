@@ -143,7 +143,7 @@ def _distance_from_chance(blind: BlindAlteration) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _AlteredFeature:
-    """Rows that are altered in one feature, and a classifier's inputs about them, without hints from laws."""
+    """Rows that are altered in one feature, and a classifier's inputs about them; hints from laws are added later."""
 
     blind: BlindAlteration
     copies: AlteredCopies
@@ -347,7 +347,7 @@ def _cross_validated(true: Floats, false: Floats) -> tuple[float, Floats]:
 
 
 def checked(chances: Floats, labels: Ints) -> Floats:
-    """Return the chances; each is raised if answers with similar chances were right more often than that."""
+    """Return the chances; a chance is raised if answers with similar chances were right more often than it says."""
     surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
     hits = SortedHits.of(sure, surer == (labels == 1))
     raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])

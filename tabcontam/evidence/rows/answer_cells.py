@@ -164,9 +164,9 @@ def cells_by_order(
 ) -> dict[str, Cell]:
     """Return the asked cells of a line without feature names, if the serializer's rows have no feature names.
 
-    The line holds only the asked cells. If it is longer, for example a whole row, its cells belong to the features in a
-    header of the prompt or the answer. With `exact`, the line is as the serializer writes it. Otherwise it may be a
-    sentence, so each cell has to be a value of its feature.
+    Usually the line holds only the asked cells. If the line is longer, for example a whole row, a header in the prompt
+    or the answer names the features of its cells. With `exact`, the line is as the serializer writes it. Otherwise it
+    may be a sentence, so each cell has to be a value of its feature.
     """
     if serializer.names_features:
         return {}
@@ -213,7 +213,7 @@ def _fitting(name: str, cell: Cell, sort: FeatureValues, exact: bool) -> bool:
 
 
 def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
-    """Return the places of the asked features in each header line of the prompt, by the number of names in the line."""
+    """Return the places of the asked features in each header line of the prompt; a key is the number of its names."""
     lines = dict.fromkeys(rendered(query.prompt).splitlines())
     cut = (next(serializer.cuts(line), []) for line in lines)
     return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}

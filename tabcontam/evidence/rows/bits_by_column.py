@@ -1,4 +1,4 @@
-"""The columns with the recalled bits, and the p-values without one column.
+"""The columns in which the recalled bits lie, and the p-value of a result without each of these columns.
 
 Cells that are right in only one column may be public facts: players' birthdays, the states of cities. So row tests also
 report the p-value without each column, and contaminated requires a second column. Columns of one entity count as one: a

@@ -1,7 +1,7 @@
 """Tests 7 to 9 of Ronval et al. 2024, which ask the model to complete rows of the table.
 
-The first queries are the paper's own. Further queries give the calibrated rules their power. They are about the rows
-that are hardest to predict.
+The first queries are the paper's own. Further queries, about the rows that are hardest to predict, give the calibrated
+rules their power.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,8 +55,8 @@ class IncompleteCompletion(RowTest):
     shown cells. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null model
     explains.
 
-    Published rule: Algorithm 2. The table is contaminated if at least half of the five rows are completed without a
-    fault, as in the authors' last code. The paper's text requires one such row.
+    Published rule: Algorithm 2. The table is contaminated if at least half of the five rows are completed without an
+    error, as in the last version of the authors' code. The paper's text requires one such row.
 
     Needs: four features or more; rows that their first features identify; a model that generates text, in chat or
     completion form.
@@ -117,7 +117,7 @@ class FullCompletion(RowTest):
     Queries: 60 queries, fewer for a table of less than 300 rows. One query is the paper's and shows the first four rows
     of the file. 59 more queries ask about the places that the baseline predicts worst from the row before. No two
     queries show the same row. The test presumes that the model saw the published order, so the rows have the order of
-    the file; the authors' code shuffles iris, wine and thyroid. Only the eight features count that the baseline
+    the file; the authors' code shuffles iris, wine and thyroid. Only eight features count: those that the baseline
     predicts worst.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
@@ -279,8 +279,8 @@ class FeatureCompletion(OneCellTest):
     def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
         """Return the average surprisal in bits of the true cell, for each feature for which a baseline is trained.
 
-        These are first the three features that seem hardest to predict. The next three follow while fewer than two of
-        the features have half a bit.
+        A baseline is trained for the three features that seem hardest to predict, and then for three more at a time
+        while fewer than two features have half a bit.
         """
         unsure: dict[str, float] = {}
         most = min(MOST_FITTED_FEATURES, len(names) + FITTED_FEATURES - 1)

@@ -81,10 +81,10 @@ class ListInstances(RowTest):
     lines of the answer are compared with the rows of the table in order: the first line with the first row.
 
     Null: for rows, the model's answers are kept, and the cells of the fifth to the tenth row are drawn again from the
-    baseline's prediction, given all rows before them. The model does not see these rows. In each row only the eight
-    features count that the baseline predicts worst. The first four rows do not count, since too few rows are before
-    them. For texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at least
-    two texts have to be recited. Contaminated: the right cells or words are worth more bits than the null model
+    baseline's prediction, given all rows before them. The model does not see these rows. In each row only eight
+    features count: those that the baseline predicts worst. The first four rows do not count, since too few rows are
+    before them. For texts, the longest runs of words in common with the true texts count, as in `guided_completion`; at
+    least two texts have to be recited. Contaminated: the right cells or words are worth more bits than the null model
     explains.
 
     Published rule: the strict reading. The table is contaminated if the answer contains one exact instance of the
@@ -206,7 +206,7 @@ def _listed(table: Table, count: int) -> Prompt:
 
 
 def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
-    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
+    """Return the prediction of each counted cell, under its name; rows that a model may know do not count."""
     known = known_rows(table)
     later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
     every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)

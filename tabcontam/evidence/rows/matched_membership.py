@@ -88,7 +88,7 @@ class MatchedMembership(MembershipTest):
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the answers: they stay, and the labels are drawn again with the classifier's chances, but at least 1/2.
+        """Weigh the answers: under the null, each is right with the classifier's chance, but at least 1/2.
 
         The interval is that of the AUC of Yes/No answers; d' and the share of Yes separate discrimination from bias.
         """

@@ -18,7 +18,7 @@ from tabcontam.tables.table import Cell, Table
 
 
 class Swap(NamedTuple):
-    """A row in which one column has another row's value; it has its own value if the row stays unchanged."""
+    """A row whose value in one column comes from another row, or from itself if the row stays unchanged."""
 
     row: int
     column: int
@@ -130,7 +130,7 @@ class Membership(MembershipTest):
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
-    """Return labels, and whether the example for Yes comes first. Each block of four has all four combinations."""
+    """Return labels, each with whether the example for Yes comes first. Blocks of four have all four combinations."""
     four = [("Yes", True), ("No", False), ("Yes", False), ("No", True)]
     labels: list[tuple[str, bool]] = []
     while len(labels) < count:
@@ -141,7 +141,7 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 
 
 def perturbed(table: Table, index: int, rng: Random) -> Swap:
-    """Return a swap of one feature's value that makes no row of the table. Raises `Skip` if all draws make one."""
+    """Return a swap of one value after which the row is not in the table. Raises `Skip` if all draws are in it."""
 
     def draw() -> Swap | None:
         column, other = table.columns.index(rng.choice(sorted(table.columns))), rng.choice(by_content(table))

@@ -54,7 +54,7 @@ def law_that_reveals(copies: AlteredCopies) -> str | None:
 
 
 def _agreeing(one: Column, target: Column) -> tuple[int, int]:
-    """Return how many rows have a recurring cell of `one`, and in how many of these most others agree on `target`."""
+    """Return how many rows share their cell in `one`, and how many of them share `target` with most such rows."""
     pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
     alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
     shared = [pair for pair in pairs if alike[pair[0]] > 1]
@@ -62,7 +62,7 @@ def _agreeing(one: Column, target: Column) -> tuple[int, int]:
 
 
 def hints_of(copies: AlteredCopies, reference: Sequence[int]) -> list[AlterationHint]:
-    """Return the hints that are true most often in rows and not in copies: laws, and texts that predict the cell.
+    """Return the hints that most often hold in rows and fail in copies: laws, and texts that predict the cell.
 
     How often a text occurs with a value is counted in the `reference` rows.
     """

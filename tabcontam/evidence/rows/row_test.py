@@ -202,8 +202,8 @@ class RowTest(Test):
         """Weigh the recalled bits: replies stay, and the hidden cells are drawn again from the baseline's prediction.
 
         The silent predictor (decision trees) learned from all rows that are not asked. Its lead is its bits in the same
-        cells, minus those that the baseline expects of its answers, and minus luck. A model without memory may have
-        this lead, so it is subtracted from the recalled bits.
+        cells, minus the bits that the baseline expects of its answers, and minus a margin for luck. A model without
+        memory may have this lead, so it is subtracted from the recalled bits.
         """
         # only weighing imports numpy: reading and replaying work without it
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of

@@ -222,7 +222,7 @@ def _largest(queries: Sequence[Query]) -> float | None:
     """Return the share of the most frequent class among the asked rows: the accuracy of the best constant answer.
 
     The most frequent class of the whole table would be a wrong baseline. If two classes are equally large, 37 of a
-    hundred asked rows may be of one, and a constant answer with the other is right in 63.
+    hundred asked rows may be of one class. A constant answer with the other class is then right in 63 rows.
     """
     counts = Counter(str(query.expected[0]) for query in queries)
     return max(counts.values()) / counts.total() if counts else None
@@ -264,8 +264,8 @@ def _cached_few_shot(
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, CellPrediction]:
     """Return for each row how often five logistic regressions name each class.
 
-    Each learns from a seeded draw of 16 rows of each class, or half of the class; none equals the asked row. A row that
-    is in every draw gets no prediction.
+    Each learns from a seeded draw of 16 rows of each class, or half of the class; no drawn row equals the asked row. A
+    row that is in every draw gets no prediction.
     """
     from sklearn.linear_model import LogisticRegression
 

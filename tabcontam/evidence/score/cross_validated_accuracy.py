@@ -31,9 +31,10 @@ class CrossValidatedAccuracy:
 def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | None:
     """Return the accuracy of scikit-learn's HistGradientBoostingClassifier, cross-validated in five parts.
 
-    It uses at most 2,000 rows. It is the difficulty control of Li and Flanigan (2024), section 4 and figure 4, who use
-    a fine-tuned language model. Return None without a question, if a class has fewer rows than there are parts, and for
-    texts, which this learner cannot read. It takes about a second; the result is stored in the cache.
+    The classifier uses at most 2,000 rows. Its accuracy is the difficulty control of Li and Flanigan (2024), section 4
+    and figure 4, who use a fine-tuned language model. Return None if the table has no question, if a class has fewer
+    rows than there are parts, or if features are texts, which the classifier cannot read. It takes about a second; the
+    result is stored in the cache.
     """
     target, question = table.target, table.question
     if target is None or question is None or table.text is not None:

@@ -55,7 +55,7 @@ Cells = Mapping[str, Cell]
 
 @dataclass(frozen=True)
 class FewShotPlan:
-    """The plan for a table: draws, the learners' chances for each asked row by shots and draw, and its twin, if any.
+    """The plan for a table: draws, the table's twin if any, and the learners' chances for asked rows by shots and draw.
 
     `lines` report where the plan differs from the request.
     """
@@ -69,7 +69,7 @@ class FewShotPlan:
 
 @dataclass(frozen=True)
 class FewShot(ChoiceTest):
-    """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by the rows shown.
+    """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by number of shots.
 
     Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
     share among readable answers is also reported. If the model reports log-probabilities, the AUC is measured, too
@@ -80,13 +80,14 @@ class FewShot(ChoiceTest):
     splits the table into fifths. Each of five draws asks 20 rows of one fifth and shows rows of the other four fifths,
     an 80/20 split. No row is asked by two draws. The asked rows have the class shares of their fifth. The shots are
     balanced: no class has two rows more than another class, if the table has enough rows. A prompt with fewer shots
-    shows the first shots of a prompt with more. All rows of a draw, and their twins, are asked after the same shots in
-    the same order. No shot equals an asked row in all features. If the serializer names features, features without a
-    value are left out of a row.
+    shows the first shots of a prompt with more shots. All rows of a draw, and their twins, are asked after the same
+    shots in the same order. No shot equals an asked row in all features. If the serializer names features, features
+    without a value are left out of a row.
 
     Null: a constant answer: the most frequent class of the asked rows. For comparison, logistic regression and gradient
     boosting (and LightGBM and TabPFN, if installed) learn from exactly the rows shown. Accuracies have exact 95 %
-    intervals, AUCs have DeLong's, and both have a standard deviation over draws. The test gives no verdict.
+    intervals, AUCs have DeLong's 95 % intervals, and both have a standard deviation over draws. The test gives no
+    verdict.
 
     Published rule: none; the paper reports AUCs.
 
@@ -131,7 +132,7 @@ class FewShot(ChoiceTest):
         return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
-        """Return the plan: asked and shown rows and the learners' predictions, for every serializer. Raises `Skip`."""
+        """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
 
         def find() -> FewShotPlan | str:
@@ -332,7 +333,7 @@ def _chances(
 def _lines(
     test: FewShot, question: Asking, labels: Mapping[int, str], draws: Sequence[Draw], available: int
 ) -> Iterator[str]:
-    """Yield lines on the numbers of rows and shots that differ from the request."""
+    """Yield the lines that report where the numbers of rows and shots differ from the request."""
     if why := unfair(question):
         yield f"{why}: the accuracy at 0 shots is chance"
     asked = sum(len(draw.asked) for draw in draws)

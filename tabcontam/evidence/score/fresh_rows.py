@@ -32,7 +32,7 @@ class AnsweredRows:
 
 
 def against_fresh(trials: Sequence[Trial]) -> Evidence:
-    """Return the difference of the two accuracies minus that of the learners, with a 95 % interval and a p-value.
+    """Return the difference of the two accuracies minus the learners' difference, with a 95 % interval and a p-value.
 
     Rows and fresh rows are two independent samples, not pairs.
     """
@@ -69,7 +69,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
 
 
 def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
-    """Return the share if answers without a class count as wrong; None if it is equal, or if no answer is right."""
+    """Return the share if answers without a class count as wrong; None if it stays equal or no answer is right."""
     rows, fresh = _sides(trials, wrong=True)
     more = len(rows.right) + len(fresh.right) > count and any((*rows.right, *fresh.right))
     return _share(rows, fresh) if more else None
@@ -92,7 +92,7 @@ def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
 
 
 def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:
-    """Return the difference minus that of the learners, with the larger of two p-values and the smaller lower limit.
+    """Return the accuracies' difference minus the learners'; of two p-values the larger, of two limits the smaller.
 
     The second p-value and limit come from the model's answers alone. So a model that does equally well on both kinds of
     rows gets no share from learners that do better on fresh rows.

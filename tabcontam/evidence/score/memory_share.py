@@ -78,11 +78,11 @@ class MemoryShare(ClassificationTest):
 
     Queries: the card's question about 100 random rows, or about N rows with `--rows N`, each after one example of each
     class. Decoys are the twins of these rows, or as many fresh rows. At most 1,000 rows of a table have a twin. A twin
-    is `perturbed`: at least a sixth of its values, and at least two, are moved within noise that cannot change the
-    label by the baseline. Names, codes, identifiers and dates stay, as do all other values of which the learners have
-    not learned the meaning. The twins are checked before any query. Both learners must be right on twins as often as on
-    rows, within the 95 % interval. A blind classifier must not be able to distinguish twins from rows of the table: the
-    interval of its AUC must reach down to 0.55 (with fewer rows this check has less power).
+    is `perturbed`: at least a sixth of its values, and at least two, are changed by noise so small that, by the
+    baseline, the label cannot change. Names, codes, identifiers and dates stay, as do all other values of which the
+    learners have not learned the meaning. The twins are checked before any query. Both learners must be right on twins
+    as often as on rows, within the 95 % interval. A blind classifier must not be able to distinguish twins from rows of
+    the table: the interval of its AUC must reach down to 0.55 (with fewer rows this check has less power).
 
     Null: a model that recalls no label is right on twins, or on fresh rows, as often as on rows. The interval has a
     confidence of 95 %. A share is reported as above 0 if the one-sided p-value is 0.01 or less, whatever `--alpha` is.
@@ -265,8 +265,8 @@ def by_row(
 ) -> dict[tuple[str, str | None], TwinAnswers]:
     """Return the pairs of a row and its twin that have two valid answers, by the id of the row's query and its class.
 
-    `silent` counts the other pairs by reason, and rows and twins without a partner. With `wrong`, a reply that names no
-    class is a wrong answer; a missing reply is not.
+    `silent` counts the other pairs, by the reason why they are left out, and the rows and twins without a partner. With
+    `wrong`, a reply that names no class is a wrong answer; a missing reply is not.
     """
     silent = Counter() if silent is None else silent
     right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
@@ -303,7 +303,7 @@ def _share(pairs: Sequence[TwinAnswers]) -> MeanGain:
 
 
 def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
-    """Return the share if answers without a class count as wrong; None if it is equal, or if no answer is right."""
+    """Return the share if answers without a class count as wrong; None if it stays equal or no answer is right."""
     every = list(by_row(trials, wrong=True).values())
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None

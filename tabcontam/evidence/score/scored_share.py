@@ -41,7 +41,7 @@ class _PairChances:
 
     @property
     def plain(self) -> float:
-        """The model's log-loss on the twin minus that on the row, divided by the largest possible log-loss."""
+        """The model's log-loss on the twin minus its log-loss on the row, divided by the largest possible log-loss."""
         return (_loss(self.twin, self.label) - _loss(self.own, self.label)) / WORST
 
     @property
@@ -56,8 +56,8 @@ class MemoryShareScored(MemoryShare):
 
     Measures: memory's share of the accuracy, as in `memory_share`, on the same rows and twins; the answer is the
     likeliest class. The test also measures memory's share of the log-loss of the right class, and memory's share of the
-    AUC: how much better the log-loss or the AUC is on rows than on their twins, minus the same difference for gradient
-    boosting and logistic regression.
+    AUC: how much better the log-loss or the AUC is on rows than on their twins. From this difference, that of gradient
+    boosting and logistic regression is subtracted.
 
     Queries: those of `memory_share`, in the form for base models. After each prompt, every class is scored as an
     ending. The chance of a class is its likelihood among the classes.
@@ -79,7 +79,8 @@ class MemoryShareScored(MemoryShare):
 
     Source: the project's own; AUC by log-probabilities as in TabLLM (Hegselmann et al. 2023).
 
-    Example: two rows with their answers and a row, after which ` Yes` and ` No` are scored; and the same of its twin.
+    Example: two rows with their answers and a row, after which ` Yes` and ` No` are scored; and the same for the row's
+    twin.
     """
 
     id: ClassVar[str] = "log_loss_share"

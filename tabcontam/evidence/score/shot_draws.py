@@ -1,4 +1,4 @@
-"""The choice of asked and shown rows as in TabLLM: asked from one fifth of the table, shown from the other four."""
+"""The choice of rows as in TabLLM: asked rows are from one fifth of the table, shown rows from the other four."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

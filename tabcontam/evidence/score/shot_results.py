@@ -30,8 +30,8 @@ class ClassifierScore:
     """The accuracy and the AUC of the model, or of a learner of the shown rows, on the same asked rows.
 
     Intervals have a confidence of 95 % and account for the choice of rows, not of shots. A spread is the standard
-    deviation over draws; each draw has other shots and other rows, so it includes both. `auc` is None without
-    probabilities, or if all rows are of one class.
+    deviation over draws; each draw has other shots and other rows, so the spread includes the effects of both. `auc` is
+    None without probabilities, or if all rows are of one class.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ShotResult:
 
 @dataclass(frozen=True)
 class MemoryFading:
-    """Memory's share at the most shots minus that at the fewest, on the same rows; below 0 if the share fades."""
+    """Memory's share at the most shots minus its share at the fewest, on the same rows; below 0 if the share fades."""
 
     fewest: int
     most: int
@@ -131,10 +131,10 @@ def evaluated(trials: Sequence[Trial]) -> tuple[ShotResult, ...]:
 
 
 def fading(trials: Sequence[Trial]) -> MemoryFading | None:
-    """Return how memory's share changes from the fewest to the most shots; None if fewer than two numbers have one.
+    """Return how memory's share changes from the fewest to the most shots; None if fewer than two have a share.
 
-    Only rows that were answered at both, with their twins, count. The twins' difficulty is the same at both, and
-    cancels.
+    Only rows count that were answered, with their twins, at both numbers of shots. The twins' difficulty is the same at
+    both numbers, and cancels.
     """
     gains: dict[int, dict[tuple[int, int], float]] = {}
     places = {trial.query.id: place_of(trial.query) for trial in trials}

@@ -45,8 +45,8 @@ class Versions(ClassificationTest):
     decide how the versions are made: see the unseen twins `bordt_perturbed`, `bordt_task` and `bordt_statistical`. A
     version that learners find harder or easier than the rows is not asked, and the result reports that.
 
-    Null: the model is right as often on each version, row by row. The intervals have a confidence of 95 %. The test
-    gives a score, which is the accuracy on the rows as they are, and no verdict.
+    Null: the model is equally often right on all versions of the rows. The intervals have a confidence of 95 %. The
+    test gives a score, which is the accuracy on the rows as they are, and no verdict.
 
     Published rule: none; the authors compare accuracies.
 

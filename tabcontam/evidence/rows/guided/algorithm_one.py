@@ -29,7 +29,7 @@ _measure: ContextVar[OverlapMeasure] = ContextVar("overlap", default=BY_WORDS)
 
 @contextmanager
 def measured_by(measure: OverlapMeasure) -> Iterator[None]:
-    """Make Algorithm 1 compare completions by this measure inside the context. Outside, the measure is ROUGE-L."""
+    """Make Algorithm 1 compare completions by this measure in a `with` block. Elsewhere, the measure is ROUGE-L."""
     before = _measure.set(measure)
     try:
         yield

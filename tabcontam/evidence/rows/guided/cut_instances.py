@@ -102,7 +102,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
     """Return the two pieces of a row's text, or the two sentences of a pair; None if one of them is empty.
 
-    If the table has both a text and its summary, the text is neither shown nor asked.
+    If the table has a text and its summary, the prompt neither shows nor asks the text.
     """
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
@@ -121,7 +121,7 @@ def elsewhere(
     """Return the phrases of second pieces that another row's text also contains, and the words that fill slots.
 
     `seconds` has the second piece of each drawn row, and `shown` the text before each piece. A word that fills a slot
-    occurs in few texts: in each of them twice, or once and in the label.
+    occurs in few texts: in each of these texts twice, or once in the text and once in the label.
     """
     columns = [*task.texts, *([task.label] if task.label else [])]
     places = [table.columns.index(name) for name in columns]
@@ -211,7 +211,8 @@ def _predictions(
     """Return for each counted column the baseline's prediction in each row, given all cells before this column.
 
     A row is cut after `least` to `most` cells, and one prediction serves for all cuts. The baseline sees the cells
-    between the cut and the predicted cell, and the model does not. So cells that follow from these are worth nothing.
+    between the cut and the predicted cell, and the model does not. So a cell that follows from those cells is worth
+    nothing.
     """
     late, early = list(columns[most:]), list(columns[least:most])
     counted = set(late) if len(late) <= LEAST_LATE_CELLS else set(least_sure(table, late, LEAST_LATE_CELLS))

@@ -47,13 +47,14 @@ class GuidedCompletion(GuidedTest):
 
     Null: for rows, the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction,
     given the cells before them. Decoys are reported and decide nothing: a model that recites rows under any name is
-    detected, and a model that only writes better under a name is not detected. For texts, the longest run of words
-    counts that an answer has in common with the second piece. Words in phrases that other texts or the prompt contain
-    do not count. Form letters with names that the prompt shows do not count, either. Each other word is right with a
-    chance of one half, and a run may begin at one in four of the places. Contaminated: at least two texts are recited
-    better than the null model explains; the best text does not count (Benjamini and Heller 2008). A table of texts is
-    also contaminated if runs are longer under the right name than under no name and under a wrong name, by the exact
-    paired permutation of signs. This comparison counts only a run's bits above three. An overlap alone decides nothing.
+    detected, and a model that only writes better under a name is not detected. For texts, the test counts the longest
+    run of words that an answer and the second piece have in common. Words in phrases that other texts or the prompt
+    contain do not count. Form letters with names that the prompt shows do not count, either. Each other word is right
+    with a chance of one half, and a run may begin at one in four of the places. Contaminated: at least two texts are
+    recited better than the null model explains; the best text does not count (Benjamini and Heller 2008). A table of
+    texts is also contaminated if runs are longer under the right name than under no name and under a wrong name, by an
+    exact permutation test of the signs of paired differences. This comparison counts only a run's bits above three. An
+    overlap alone decides nothing.
 
     Published rule: Algorithm 1. The table is contaminated if the ten instances have a larger mean ROUGE-L with the
     guided instruction than with the general instruction, at p <= 0.05 in 10,000 resamples. The published p-values are
@@ -152,8 +153,8 @@ def gained_by_names(trials: Sequence[Trial]) -> float:
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
     """Return the bits of the guided and of the arm's answer for each instance, and the p-value of their difference.
 
-    An arm is another instruction for the same instance. The p-value is that of the paired permutation: the chance of a
-    sum of differences as large if each may have either sign.
+    An arm is another instruction for the same instance. The p-value is that of the paired permutation: the chance that
+    the sum of the differences is at least as large if the sign of each is random.
     """
     pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
@@ -208,8 +209,8 @@ def partial_conjunction(runs: Sequence[WordRun]) -> float:
 def _bits_held(trial: Trial) -> float:
     """Return the bits of an answer: of its right cells or, for a text, of its run minus three bits.
 
-    So only long runs count, and not the luck of a writer that knows the style of a name: whatever the text's length, at
-    most one of eight completions by a fluent writer has such a run.
+    So only long runs count, and not the luck of a writer that imitates the style of the named dataset: whatever the
+    text's length, at most one of eight completions by a fluent writer has such a run.
     """
     if of_text(trial.query):
         return max(0.0, run_of(trial).bits - LUCKY_RUN_BITS)

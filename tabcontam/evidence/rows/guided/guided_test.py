@@ -85,7 +85,7 @@ def _instruction(query: Query) -> str:
 
 @dataclass(frozen=True)
 class GuidedAnswers(CellAnswers):
-    """Answers with cells of a row or the second piece of a text. Without memory, the piece is another row's."""
+    """Answers with cells of a row or the second piece of a text. A model without memory gives another row's piece."""
 
     def truth(self, query: Query) -> Sequence[Cell]:
         """Return the true cells or the true piece."""
@@ -102,7 +102,7 @@ class GuidedAnswers(CellAnswers):
         return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return values as frequent as in their columns or, for texts, the end of a random other text."""
+        """Return values drawn by their frequency in the column or, for texts, the end of a random other text."""
         return self.predicted(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:

@@ -1,9 +1,9 @@
-"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. An extra (`hf`).
+"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. It needs the extra `hf`.
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
-contextual embedding has the largest cosine. Models are read from a folder or the hub, only from safetensors; code of
-theirs never runs.
+contextual embedding has the largest cosine. Models are read from a folder or the Hugging Face hub, only in the format
+safetensors; code in such a folder never runs.
 """
 
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Bleurt:
         return f"BLEURT ({_called(self.name)})"
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the regression head's output for both texts, the expected one first."""
+        """Return the regression head's output for the pair of texts, with the expected text first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)

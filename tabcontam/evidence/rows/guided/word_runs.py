@@ -77,7 +77,7 @@ class WordRun:
 
     @cached_property
     def bits(self) -> float:
-        """The worth of the run: a bit for each word that shows memory, minus the bits of its place; at least 0."""
+        """The worth of the run in bits: one for each word that shows memory, minus log2 of its places; at least 0."""
         return max(0.0, -self.own * log2(FLUENT_WORD_CHANCE) - log2(max(1.0, RUN_START_SHARE * self.length)))
 
     @property

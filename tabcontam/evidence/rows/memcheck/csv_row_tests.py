@@ -46,9 +46,9 @@ class RawAnswers(CellAnswers):
 class RawTest(RowTest):
     """A row test with rows as lines of a CSV file, whatever the run's serializer is.
 
-    The published count is that of answers that equal the file's row, value by value: the authors' package has no rule
-    that decides. Two details differ from the package: an answer that contains other text besides the expected one does
-    not count, and `.28` equals 0.28.
+    The published count is the number of answers that equal the file's row, value by value: the authors' package has no
+    rule that decides. Two details differ from the package: an answer that contains other text besides the expected one
+    does not count, and `.28` equals 0.28.
     """
 
     own_marks: ClassVar[frozenset[str]] = MARKS
@@ -105,7 +105,8 @@ def first_row(
     """Return the cells of the first line of an answer with `width` cells, or None if there is no such line.
 
     If no line has `width` cells, a line with one more may begin with a whole number that counts the lines. Then
-    `counted` decides whether the cells after the number may be a row: a comma within a cell also makes one more cell.
+    `counted` decides whether the cells after the number may be a row, since a comma within a cell also makes one more
+    cell.
     """
     every = _every_cut(text)
     whole = next((cells for cells in every if len(cells) == width), None)

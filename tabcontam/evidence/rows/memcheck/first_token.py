@@ -64,18 +64,18 @@ class FirstToken(RawTest):
 
     Queries: 25 places of the file, drawn at random. The test compares the first characters of a row, six at most. It
     compares as few characters as possible: rows must have at least three different beginnings, and no beginning may be
-    that of half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
+    shared by half of the rows. The prompt asks for the first field, or for as many fields as every row needs for these
     characters.
 
     Null: the model's answers are kept, and the beginning of the hidden row is drawn again from the baseline's
     prediction, given the rows before. The prediction uses the beginnings of the rows before, the last row, the
-    frequency of each beginning, a fitted classifier, and values that repeat or count on from one of the ten shown rows.
+    frequency of each beginning, a fitted classifier, and values that repeat or continue those of the ten shown rows.
     Contaminated: the right beginnings are worth more bits than the null model explains.
 
-    Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and a
-    baseline. But this baseline counts how often the model writes the most frequent beginning, not how often this
-    beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which it
-    predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
+    Published rule: no rule that gives a verdict. The package tabmemcheck prints how many beginnings are right, and the
+    same for a baseline. But this baseline counts how often the model writes the most frequent beginning, not how often
+    this beginning is right: 30 of 30 for a model that always writes this beginning. The package skips tables on which
+    it predicts the beginnings from the rows before. This test asks about such tables, and its null accounts for the
     prediction.
 
     Needs: eleven rows or more that begin differently, with a last row unlike all rows before it; a model that generates
@@ -164,7 +164,7 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction of a row's first characters, raised for values that repeat or count on from the ten rows.
+    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown.
 
     If such a value is shorter than the compared characters, every beginning has at least the value's chance.
     """

@@ -63,9 +63,9 @@ class Header(RawTest):
     has no header.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction, given the
-    rows before and the shown cells of the row in which the text stops. In each row only the eight features count that
-    the baseline predicts worst. The first four rows do not count, since too few rows are before them. Contaminated: the
-    right cells are worth more bits than the null model explains, over all queries together.
+    rows before and the shown cells of the row in which the text stops. In each row only eight features count: those
+    that the baseline predicts worst. The first four rows do not count, since too few rows are before them.
+    Contaminated: the right cells are worth more bits than the null model explains, over all queries together.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck shows the best of four continuations in
     colours, and the best of several always looks good; here all four count. The score is the share of rows that are
@@ -187,7 +187,7 @@ def _rows_after(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
 def _chances(
     table: Table, place: int, cuts: Sequence[int], following: Mapping[int, Sequence[int]]
 ) -> dict[str, CellPrediction]:
-    """Return the predictions of all counted cells by name; rows that a model may know do not count."""
+    """Return the prediction of each counted cell, under its name; rows that a model may know do not count."""
     later, known = table.columns[place:], known_rows(table)
     few = len(later) <= MOST_COUNTED_FEATURES
     counted = later if few else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)

@@ -33,7 +33,7 @@ class RowCompletion(RawTest):
 
     Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
     left out if its row equals one of the ten before it. The test presumes that the model saw the published order. Only
-    the eight features count that the baseline predicts worst.
+    eight features count: those that the baseline predicts worst.
 
     Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction. The
     prediction uses the four rows before, the values of the six earlier rows, and the number of rows for which a cell
@@ -79,7 +79,7 @@ class RowCompletion(RawTest):
 
 @dataclass(frozen=True)
 class NextRowPlaces:
-    """The rows that can be asked after the ten before them, their predictions, and their share `left` of all rows."""
+    """The rows that can be asked after the ten rows before each, the predictions, and the share `left` of all rows."""
 
     rows: Sequence[int]
     predictions: dict[int, RowPrediction]

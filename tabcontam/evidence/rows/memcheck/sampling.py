@@ -107,14 +107,14 @@ class Sampling(Test):
     Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
     there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
 
-    Null: none. A draw is a row of the table if all of its values are equal; each row counts once. The result also
-    reports how many draws repeat another draw, and how many differ from a row of the table in one cell. For comparison,
-    it reports how many rows of the table would result if each cell were drawn independently, with its frequency in the
-    column. The score is the share of the readable draws that are different rows of the table. An answer without a row,
-    because it declines or is cut, is no draw.
+    Null: none. A draw is a row of the table if all of its values equal those of the row; each row counts once. The
+    result also reports how many draws repeat another draw, and how many differ from a row of the table in one cell. For
+    comparison, it reports how many rows of the table would result if each cell were drawn independently, with its
+    frequency in the column. The score is the share of the readable draws that are different rows of the table. An
+    answer without a row, because it declines or is cut, is no draw.
 
     Published rule: no rule that gives a verdict. The package tabmemcheck returns the draws and leaves them to the
-    reader; here each draw counts that is a row of the table, even if it repeats another draw.
+    reader; here every draw that is a row of the table is counted, even if it repeats another draw.
 
     Needs: a table of twenty different rows or more, and a model that generates text at a temperature, in chat or
     completion form. Independently drawn cells must form a row of the table at most once in a hundred draws, so a table
@@ -240,7 +240,7 @@ def _may_be_number(cell: Cell) -> bool:
 
 
 def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
-    """Return how many draws differ from one of the rows in one cell. Such a draw has the row's first or second half."""
+    """Return how many draws differ from one of the rows in one cell: they share its first or second half."""
     half = len(draws[0]) // 2 if draws else 0
     heads, tails = {row[:half] for row in draws}, {row[half:] for row in draws}
     like = [row for row in rows if row[:half] in heads or row[half:] in tails]

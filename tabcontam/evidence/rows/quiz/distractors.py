@@ -1,11 +1,11 @@
 """The questions of a quiz: rows, and other values for one of their cells, which are drawn from the baseline.
 
 A model that does not know a row cannot distinguish its cell from the drawn values, as far as the baseline is right: all
-come from the same distribution. Two solvers, which never see the row, check this. One solver names the likeliest of
-four values by the baseline. The other is gradient boosting on features of the values: how well they fit the row, the
-values of similar rows, and their distance from sums and products of the other numbers. It is trained on other rows. The
-chance that a value is the row's own is that of the surer solver, and at least one fourth. It is raised if such
-predictions were right more often.
+come from the same distribution. Two solvers, which never see the row, check this. One solver names the value that the
+baseline finds likeliest among four. The other is gradient boosting on features of the values: how well they fit the
+row, the values of similar rows, and their distance from sums and products of the other numbers. It is trained on other
+rows. The chance that a value is the row's own is that of the surer solver, and at least one fourth. This chance is
+raised if predictions with such chances were right more often.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,8 +52,8 @@ class QuizQuestion:
 
     `cells` has the row's own cell, and then as many others as there are options.
 
-    The last cell replaces the own cell if no option is the original. `chances` has the probability of being the row's
-    own for all cells except the last.
+    The last cell replaces the own cell if no option is the original. `chances` has, for all cells except the last, the
+    probability that the cell is the row's own.
     """
 
     row: int
@@ -125,7 +125,7 @@ def _can_be_altered(table: Table, name: str) -> bool:
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
-    """Return the better solver's share of right answers for a feature, and the questions; or the reason for none.
+    """Return the better solver's share of right answers for a feature, and the questions; or why there are none.
 
     Questions about a feature need enough rows that can be altered, and solvers that are seldom right.
     """
@@ -173,7 +173,7 @@ def _likelihoods(draws: CellDraws, cells: Sequence[str]) -> list[float]:
     """Return the chance of each option to be the own cell, given all draws and the own cell together.
 
     All come from one distribution, so that each is the own cell with the same chance. A value that is drawn more often
-    is likelier to be the own one. This effect is increased, since the other options are drawn without the own value.
+    is likelier to be the own one. The effect is even larger, since the other options are drawn without the own value.
     """
     times = [draws.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:QUIZ_OPTIONS])]
     whole = QUIZ_DRAWS + 1

@@ -1,4 +1,4 @@
-"""A reader of the option, by letter, that an answer chooses."""
+"""A reader that finds the letter of the option that an answer chooses."""
 
 import re
 from collections.abc import Mapping

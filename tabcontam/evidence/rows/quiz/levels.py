@@ -16,7 +16,7 @@ SHARES = len(PLACES) + 1  # a model without bias names each letter in this fract
 
 @dataclass(frozen=True)
 class ContaminationLevels:
-    """The smallest and the largest share of a dataset that is contaminated by the quiz's own count; from 0 to 1.
+    """The smallest and the largest contaminated share of a dataset, by the quiz's own count; from 0 to 1.
 
     `highest` is the share of right answers with the original at the best place: where most answers are right. `kappa`
     corrects this share for the answers that the same letter got without the original (Cohen's kappa). `lowest` is the

@@ -60,9 +60,9 @@ def question_of(name: str) -> str:
 class QuizAnswer:
     """The answers to one question, at all places of the original.
 
-    `outcomes` has, for each option that scores, its bits if it is the original, and the chance of this; `bits` are
-    those of the true original. `hit` is true if the original was chosen at more than half of the places. `chance` is
-    the chance that the option chosen at more than half of the places is right.
+    `outcomes` has a pair for each option that scores: its bits if it is the original, and the chance that it is. `bits`
+    are the bits of the true original. `hit` is true if the original was chosen at more than half of the places.
+    `chance` is the chance that the option chosen at more than half of the places is right.
     """
 
     lies_in: str

@@ -232,7 +232,7 @@ def _surest(query: Query) -> float:
 
 
 def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> list[QuizQuestion]:
-    """Return `asked` questions that the solvers predict worst; if None, enough to leave out any one feature.
+    """Return `asked` questions that the solvers predict worst; if None, enough to detect without any one feature.
 
     All features have the same number of questions, if there are enough. No row is asked twice.
     """

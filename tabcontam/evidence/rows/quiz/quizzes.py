@@ -18,16 +18,16 @@ class Quiz(QuizTest):
     altered rows. The answers without an original show the letters that the model prefers. Choice E means that none of
     the rows is right. The baseline draws the altered cells, given the row's other cells, so that the own cell and the
     altered cells come from one distribution. Two solvers that learned from other rows try to recognize the own cell:
-    the first names the cell that is likeliest by the baseline, the second is gradient boosting. The four features in
-    which the solvers are right least often are altered, each in different rows. If only three or two features can be
-    altered, there are 72 or 96 questions. Features are left out if arithmetic or general knowledge reveals their
-    change, as in `matched_membership`. The asked rows are those that the solvers predict worst. With `--queries paper`
-    there are 100 questions, as in the paper.
+    the first solver names the cell that the baseline finds likeliest, and the second is gradient boosting. The four
+    features in which the solvers are right least often are altered, each in different rows. If only three or two
+    features can be altered, there are 72 or 96 questions. Features are left out if arithmetic or general knowledge
+    reveals their change, as in `matched_membership`. The asked rows are those that the solvers predict worst. With
+    `--queries paper` there are 100 questions, as in the paper.
 
-    Null: the model's answers are kept, and the original option is drawn again. The original's chance is that of the
-    surer solver, but at least one fourth. The answers at all places of one question are one draw. So a letter that is
-    always named counts nothing, and a lucky answer counts once. Contaminated: the originals are chosen more often than
-    the null model explains.
+    Null: the model's answers are kept, and the original option is drawn again. The original's chance is the one that
+    the surer solver gives it, but at least one fourth. The answers at all places of one question are one draw. So a
+    letter that is always named counts nothing, and a lucky answer counts once. Contaminated: the originals are chosen
+    more often than the null model explains.
 
     Published rule: the lowest and the highest level of contamination, as in the Data Contamination Quiz. A letter is
     not preferred if the model names it in fewer than a fifth of the quizzes without an original. The highest level is
@@ -67,11 +67,12 @@ class QuizCompletion(QuizTest):
 
     Measures: whether a model that sees the rest of a row knows its cell. This row test can show that rows were seen.
 
-    Queries: 64 questions about other rows than those of `quiz`, made in the same way. Each question is asked once. The
-    own value is at each of the four places equally often. Choice E means that none of the four is right.
+    Queries: 64 questions, which are made as in `quiz` but about other rows. Each question is asked once. The own value
+    is at each of the four places equally often. Choice E means that none of the four is right.
 
-    Null: the model's answers are kept, and the row's own value is drawn again. The own value's chance is that of the
-    surer of two solvers, but at least one fourth. Contaminated: more answers are right than the null model explains.
+    Null: the model's answers are kept, and the row's own value is drawn again. The own value's chance is the one that
+    the surer of two solvers gives it, but at least one fourth. Contaminated: more answers are right than the null model
+    explains.
 
     Published rule: none with a verdict; the paper compares shares of right answers.
 

@@ -63,7 +63,7 @@ NULL = (
 
 @dataclass(frozen=True)
 class OutputAnswers(GuidedAnswers):
-    """Answers with the output of an input. Without memory, the output is another input's."""
+    """Answers with the output of an input. A model without memory gives another input's output."""
 
     def piece(self, table: Table, query: Query, row: int) -> str:
         """Return the output of a row."""
@@ -84,10 +84,10 @@ class ExactGeneration(GuidedTest):
     Null: an output may follow from its input, as a database query follows from a question, so that an exact output is
     no proof. The test counts the longest run of words that an answer has in common with the true output, as in
     `guided_completion`. Words in phrases of other rows, and two consecutive words of the input, do not count.
-    Contaminated: runs are longer under the right name than under another name and under no name, by the exact paired
-    permutation of signs. This comparison counts only a run's bits above three. A text does not determine its summary.
-    So a table of summaries is also contaminated if at least two summaries are recited better than fluent writing
-    explains; the best summary does not count.
+    Contaminated: runs are longer under the right name than under another name and under no name, by an exact
+    permutation test of the signs of paired differences. This comparison counts only a run's bits above three. A text
+    does not determine its summary. So a table of summaries is also contaminated if at least two summaries are recited
+    better than fluent writing explains; the best summary does not count.
 
     Published rule: the model has read an instance if it generates the output exactly. The authors count such instances,
     and compare the count with the accuracy over models. (Their outputs are in a query language, and no prompt names

@@ -128,7 +128,7 @@ def _passage(
 
 
 def _going_on(line: Sequence[str], place: int, text: Sequence[str]) -> int:
-    """Return how many words of a line, from `place` on, a text contains in the same order; at least five."""
+    """Return how many consecutive words of `line`, from `place` on, stand in `text`, too; at least five."""
     most = IDENTIFYING_WORDS
     for start in (start for start, word in enumerate(text) if word == line[place]):
         both = zip(line[place:], text[start:], strict=False)

@@ -3,8 +3,9 @@
 If a written row were compared with every row, the most similar one would look like memory by selection alone. So the
 written row's first cells choose the row, and these cells do not count. Each table has a fixed order of columns, the
 hardest to predict first. Cells of a written row are read in this order until only one row of the table begins with
-them; their number depends on these cells alone. The later cells are weighed as in test 9, with the first ones shown.
-Each is predicted from all cells before it, and from the easiest columns, which never count.
+them. How many cells are read depends on these cells alone. The later cells are weighed as in test 9, with the first
+ones shown. Each later cell is predicted from all cells before it, and from the cells in the easiest columns, which
+never count.
 
 The hardest columns come first for a second reason. Cells may follow from others by a rule that the model knows and the
 baseline does not, such as a date from its parts. A model that invents a row often hits the usual cells of some row, and

@@ -72,9 +72,9 @@ NULL = (
 class TaskExampleAnswers(AnswerKind):
     """Answers with rows of the table, one a line.
 
-    Without memory, cells of different rows with the same label are joined.
+    A simulated model without memory joins cells of different rows with the same label.
 
-    If a label has more than twenty values, the label itself would identify the row: then cells of any rows are joined.
+    If the label has more than twenty values, it would itself identify the row: then the model joins cells of any rows.
     """
 
     rows: tuple[int, ...] = ()
@@ -305,7 +305,7 @@ def _known_examples(table: Table, label: str, rng: Random) -> TaskExampleAnswers
 
 
 def _probed(table: Table) -> dict[str, CellPrediction]:
-    """Return the predictions of the counted cells of random rows, by name."""
+    """Return the predictions of the counted cells of random rows; the keys are the cells' names."""
     rows = pool(table, sorted(may_count(table)), PROBED_ROWS)
     found = predictions_of(table, rows) if rows else {}
     return {cell_name(name, row): found[row].cells[name] for row in rows for name in counted_of(table, row)}

@@ -34,7 +34,7 @@ from tabcontam.tables.table import Cell, Table
 class WrittenRows:
     """The table with which answers are compared, the different rows that they list, and the number of repetitions.
 
-    `strange` counts other different rows, which have words in columns of numbers.
+    `strange` counts further rows, which are left out since they have words in columns of numbers.
     """
 
     table: Table
@@ -142,7 +142,7 @@ def _with_code(row: Row, table: Table) -> Row:
 
 
 def _sorts_of(table: Table) -> dict[str, FeatureValues]:
-    """Return the values of each feature by which answers are read: the most frequent ones and a word."""
+    """Return the values of each feature by which answers are read: the most frequent ones, and one that is a word."""
 
     def sort(name: str) -> FeatureValues:
         word = [value for value in table.distinct(name) if not is_number(value)][:1]
