@@ -23,7 +23,7 @@ WIDE = ("latex", "svg", "pdf")  # forms that can fill one column or both columns
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a form: its width in `columns` of a two-column page, and whether only the `methods` are described."""
+    """The shape of a form: its width in `columns` of a two-column page, and whether only `methods` are described."""
 
     methods: bool = False
     columns: int = 2

@@ -96,7 +96,7 @@ class Pages:
         self._packed = evidence.PackedEvidence({}, {}, {})
 
     def of_llm(self, llm: str, digest: TrialDigest) -> dict[str, str]:
-        """Return the name and the text of an LLM's page, from the digest of its trials; empty if LLMs share one page."""
+        """Return the name and text of an LLM's page, from the digest of its trials; empty if LLMs share one page."""
         self._compared[llm] = digest.compared
         if not self._parted:
             self._packed = self._packed.merged(digest.packed)
@@ -142,9 +142,7 @@ def has_page_per_llm(view: RunResults) -> bool:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One LLM on a page: its columns (block), its number from 1, and the name of the page with its results ("": this
-    one).
-    """
+    """One LLM on a page: its columns (block), its number from 1, and the page with its results ("": this page)."""
 
     number: int
     block: LlmBlock

@@ -86,9 +86,7 @@ class LlmProgress:
 
     # limit_shown: seconds for which a decrease of connections is shown if no request waits
     def shrunk(self, now: float, *, limit_shown: float = 10.0) -> Shrunk | None:
-        """Return the last decrease of connections if it is at most `limit_shown` seconds old or the LLM waits; else
-        None.
-        """
+        """Return the last decrease of connections during a wait or in the last `limit_shown` seconds; else None."""
         if self._shrunk is None:
             return None
         shrunk, moment = self._shrunk

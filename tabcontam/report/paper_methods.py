@@ -146,7 +146,7 @@ def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
 
 # most_llms: with at most so many LLMs, each LLM also has a matrix
 def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[AgreementMatrix]:
-    """Return the agreement of methods, over all LLMs and, if these are few, for each; empty if too little was decided."""
+    """Return the agreement of methods, over all LLMs and, if these are few, by LLM; empty if too little was decided."""
     found = methods(view, titles)
     whole = _matrix("", found)
     if whole is None:
