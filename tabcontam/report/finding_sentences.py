@@ -280,9 +280,7 @@ def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
 
 
 def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
-    """Return the tables, grouped by the row tests that do not count because of a control; first come tables without
-    any.
-    """
+    """Return the tables, grouped by the row tests that do not count because of a control."""
     return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 

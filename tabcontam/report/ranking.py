@@ -262,7 +262,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
-    """Return each label with a position near its point, where it covers the smallest part of points and earlier labels."""
+    """Return each label with a position near its point, where it covers the least of points and earlier labels."""
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):

@@ -1,4 +1,4 @@
-"""The text that `replay` prints: a line for each LLM and, on request, each decision that differs from the recorded one."""
+"""The text that `replay` prints: a line for each LLM and, on request, each decision that is not the recorded one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
