@@ -98,7 +98,7 @@ class Gate:
         return tuple(self.past or [self._run(asking) for asking in askings])
 
     def _run(self, asking: AskingOptions) -> Results:
-        """Return the run on all tables with these options. If it fails, it is not retried: each test raises its error."""
+        """Return the run on all tables with these options. After a failure, each test raises the same error."""
         if asking not in self._made:
             try:
                 self._made[asking] = self._stored_or_made(asking)
