@@ -1,7 +1,8 @@
 """`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, by names of options.
 
 The nearest pyproject.toml with such a table is read, from the current folder upwards, as in pytest and ruff. A typed
-option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that the file set.
+option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that came from the
+file.
 
 A command in another author's folder must never send rows or keys anywhere, or spend money, because of that folder. So a
 file cannot set addresses, key variables or prices, or allow rows to be sent. An LLM that the file names must be in the

@@ -61,7 +61,7 @@ class RowRecall:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A group of rows: the number that the LLM classified, and classified right; the share that learners do."""
+    """A group of rows: how many the LLM classified, how many of them right, the learners' share of right answers."""
 
     rows: int
     hits: int

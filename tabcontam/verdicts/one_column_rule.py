@@ -27,7 +27,7 @@ ELSEWHERE = "facts from other sources would explain this as well"
 
 
 class StandingPValue(NamedTuple):
-    """The largest p-value over all columns and without each single column, and the column left out for it, if any."""
+    """The largest of the p-values with all columns and without any one column, and the column left out, if any."""
 
     p_value: float
     without: str | None

@@ -1,4 +1,4 @@
-"""The correction by a reference, a model that cannot have read the table: its answers are no sign of memory."""
+"""The correction by a reference, a model that cannot have read the table: what it also answers is no evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
