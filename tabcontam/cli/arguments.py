@@ -65,7 +65,7 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.Argu
 
 
 def typed_options(arguments: Sequence[str] | None) -> set[str]:
-    """Return the names in the namespace of the options and words that a valid command line contains."""
+    """Return the options and words that a valid command line contains, by their names in argparse's namespace."""
     anew = parser()
     for command in commands_of(anew).values():
         for action in command._actions:

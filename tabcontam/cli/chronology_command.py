@@ -1,4 +1,4 @@
-"""The command `chronology`: accuracies of past runs, before and after the end of training data. No LLM is asked."""
+"""The command `chronology`: past runs' accuracies on tables from before and after the end of training data."""
 
 import argparse
 from typing import Any

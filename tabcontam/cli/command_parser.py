@@ -11,14 +11,14 @@ from tabcontam.errors import Exit, near
 
 class CommandParser(argparse.ArgumentParser):
     """argparse with our exit code and a one-line error. An option cannot be abbreviated: `--verb` is an error.
-    Otherwise a new option could change the meaning of an existing script.
+    Otherwise, a new option could change the meaning of an abbreviation in an existing script.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        """Return argparse's formatter without importing `shutil`. That import would take longer than all of ours."""
+        """Return argparse's help formatter without importing `shutil`, which would take longer than all our imports."""
         try:
             columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
         except (ValueError, OSError):  # not a number, or not a terminal
@@ -28,7 +28,7 @@ class CommandParser(argparse.ArgumentParser):
         return made
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse as argparse does, but report unknown words as an error of the command, with the nearest option."""
+        """Parse as argparse does, but an unknown word is an error of the command, which names the nearest option."""
         options, strange = super().parse_known_args(args, namespace)
         last = next(iter(self._get_positional_actions()[-1:]), None)
         if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):
@@ -42,7 +42,7 @@ class CommandParser(argparse.ArgumentParser):
         return options, strange
 
     def _meant(self, word: str) -> str:
-        """Return the option nearest to an unknown word, or `--dataset WORD` for a file after `run`, or ""."""
+        """Return the option that an unknown word probably means: a similar one, `--dataset WORD`, or ""."""
         if word.startswith("-"):
             known = list(self._option_string_actions)
             longer = [option for option in known if word.startswith("--") and option.startswith(word)]

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """End the process as Ctrl-C does if a scheduler stops it or its terminal closes. Ignored signals stay ignored."""
+    """Make a scheduler's stop or a closed terminal end the process as Ctrl-C does. Ignored signals stay ignored."""
     shown = [stream for stream in (1, 2) if os.isatty(stream)]
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -95,7 +95,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
 def _set_defaults(
     options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str] | None
 ) -> None:
-    """Set and print the defaults in a project's pyproject.toml before anything is asked. A run records them, too."""
+    """Set and print the options from a project's pyproject.toml before anything is asked. A run records them, too."""
     if not hasattr(options, "no_defaults"):
         return
     from tabcontam.cli.project_defaults import set_defaults
@@ -175,7 +175,7 @@ def _cache(options: argparse.Namespace) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    """Print each check when it is made. The exit code is 4 if a plain `run` cannot work."""
+    """Print each check of the installation when it is made. The exit code is 4 if a plain `run` cannot work."""
     from dataclasses import asdict
 
     from tabcontam.runs.checkup import CheckState, checkup

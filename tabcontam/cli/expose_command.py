@@ -1,4 +1,4 @@
-"""The command `expose`: train models with known exposure. Standard error shows the progress of training."""
+"""The command `expose`: train models with known exposure to tables. Standard error shows the progress of training."""
 
 import argparse
 from collections import Counter
@@ -182,7 +182,7 @@ def expose(options: argparse.Namespace) -> int:
 
 
 def _note(step: "TrainingProgress") -> str:
-    """Return the loss, the speed and the time left. The speed counts only tokens read since the last start."""
+    """Return in words the loss, the speed and the time left. The speed is that of tokens read since the last start."""
     from tabcontam.report.llm_progress import duration
 
     left = f", about {duration((step.total - step.tokens) / step.pace)} left" if step.tokens < step.total else ""

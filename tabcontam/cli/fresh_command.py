@@ -102,7 +102,7 @@ def fresh(options: argparse.Namespace) -> int:
 
 
 def named_feed(words: Mapping[str, Any]) -> "Feed | None":
-    """Return the feed of texts that `words`, the arguments of `tabcontam.fresh`, name; None if they name a table.
+    """Return the feed of new texts that `words`, arguments of `tabcontam.fresh`, ask for; None if they name a table.
 
     Raises `UsageError` if no day lies between the two dates, or if the source does not support an argument.
     """
@@ -147,7 +147,7 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
 
 
 def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
-    """Return the description of the set of texts to make. `words` are the arguments of `tabcontam.fresh`."""
+    """Return the order for a set of fresh texts. `words` are the arguments of `tabcontam.fresh`."""
     from tabcontam.asking.query_plan import Options
     from tabcontam.feeds.thresholds import DEFAULT_TEXTS
     from tabcontam.runs.fresh_set import FreshOrder
@@ -203,7 +203,7 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
 
 
 def write_fresh_rows(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
-    """Write the fresh rows of a table; return the rows, their card, their file. `words`: see `tabcontam.fresh`."""
+    """Write a table's fresh rows; return them, their card, their file. `words`: arguments of `tabcontam.fresh`."""
     from tabcontam.asking.trial_file import open_folder
     from tabcontam.feeds.dated_rows import fresh_rows, save_fresh_rows
     from tabcontam.tables.readers.base import text_format

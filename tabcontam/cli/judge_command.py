@@ -1,4 +1,4 @@
-"""The command `judge`: people judge which completions match, in the terminal or on a page. It compares judges, too."""
+"""The command `judge`: a person judges if completions match the true rows. It shows the judges' agreement, too."""
 
 import argparse
 import sys
@@ -104,7 +104,7 @@ def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
 
 
 def _in_terminal(sheet: "JudgingSheet") -> tuple[int, Exit | None]:
-    """Show the unjudged pairs, one at a time. Return the number of new judgements, and the exit code if interrupted."""
+    """Ask a person about each unjudged pair. Return the number of new judgements, and the exit code if interrupted."""
     left, new = sheet.left, 0
     if not left:
         print(f"{sheet.by} has judged all {len(sheet.items)} pairs", file=sys.stderr)
@@ -133,7 +133,7 @@ def _likeness(word: str) -> "Likeness":
 
 
 def _asked() -> str | None:
-    """Return the typed judgement, `q` to stop (also at the end of input), or None to skip. Repeat after other input."""
+    """Return the typed judgement, `q` to stop (also at the end of input), or None to skip. Ask again after others."""
     while True:
         try:
             typed = input(ASKED).strip().lower()

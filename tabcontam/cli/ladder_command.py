@@ -1,4 +1,4 @@
-"""The command `ladder`: ask models with known exposure about their tables, and show the results by copies read."""
+"""The command `ladder`: ask models with known exposure about their tables, and show results by copies of a row read."""
 
 import argparse
 import sys
@@ -97,7 +97,7 @@ def ladder(options: argparse.Namespace) -> int:
 
 
 def ask_exposed_models(made: argparse.Namespace) -> int:
-    """Run `ladder` for the models that `expose` has made, with the options for tables that `expose` was given."""
+    """Run `ladder` on the models that `expose` has made, with the options on tables that `expose` was given."""
     asked = {"folders": [made.out], "out": None, "serializer": [], "tests": None, "marks": None, "open": False}
     return ladder(argparse.Namespace(**(vars(made) | asked)))
 
@@ -136,7 +136,7 @@ def _forms(card: "ExposureCard") -> tuple[str, ...]:
 
 
 def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress") -> bool:
-    """Ask one model. Return whether the user interrupted it. Raises `UsageError` if the model gives no answer."""
+    """Ask the model of one rung. Return True if the user interrupted it. Raises `UsageError` if no answer came."""
     from tabcontam.asking.query_plan import Options
     from tabcontam.runs.run import RunOrder, execute, prepare
     from tabcontam.tables.readers.base import text_format
@@ -163,7 +163,7 @@ def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress
 
 
 def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
-    """Evaluate runs by copies read, write the report and print it. Raises `UsageError`."""
+    """Evaluate runs by copies of a row read, write the report and print it. Raises `UsageError`."""
     from tabcontam.asking.trial_file import open_folder
     from tabcontam.calibration.dose import doses
     from tabcontam.report.ladder_page import document, render_ladder

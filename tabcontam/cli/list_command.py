@@ -1,4 +1,4 @@
-"""The command `list datasets|llms|tests|serializers|prompts`: all available names, from TOML and docstrings alone."""
+"""The command `list datasets|llms|tests|serializers|prompts`: all available names, read from TOML and docstrings."""
 
 import inspect
 import re
@@ -55,7 +55,7 @@ def prompts() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """Return the names for LLMs: the words of the catalogue, and the providers, also of other packages.
+    """Return the names for LLMs: those in the catalogue, and those of providers, including other packages' providers.
 
     A provider that cannot be loaded is reported in a line on standard error.
     """
@@ -118,7 +118,7 @@ def _named(entry: "CatalogueEntry", price: "Price | None") -> Item:
 
 
 def _papers(entry: "CatalogueEntry") -> str:
-    """Return which model Ronval et al. 2024 asked, and the source of this. Section 4.1 names only OpenAI's models."""
+    """Return a note on the model that Ronval et al. 2024 asked. Their section 4.1 names only OpenAI's models."""
     stated = f"{entry.size:g}B and names" if entry.size else "names"
     source = (
         "its text" if entry.openai else f"its code; its text {'states ' if entry.size else ''}{stated} no checkpoint"
@@ -152,7 +152,7 @@ def datasets() -> list[Item]:
 
 
 def _completed(card: "Card") -> str:
-    """Return the date up to which a card's data grew, and the column that dates its rows, or ""."""
+    """Return in words until when a card's data grew, and the column with the date of each row, or ""."""
     until = f", up to {card.completed}" if card.completed else ""
     return f"{until}, rows dated by {card.dated_by}" if card.dated_by else until
 
@@ -163,7 +163,7 @@ def _with_source(about: str, source: str) -> str:
 
 
 def matching(what: str, items: Sequence[Item], patterns: Sequence[str]) -> list[Item]:
-    """Return the items that match every pattern: a part of a name, words of the description, or a glob of a whole name.
+    """Return the items that match every pattern: part of a name, words of the description, or a glob for a whole name.
 
     Case, blanks, `-` and `_` are ignored. Raises `UsageError` with the nearest names if no item matches.
     """

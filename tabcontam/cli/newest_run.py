@@ -1,4 +1,4 @@
-"""The default run of a command at a terminal: the newest run. A script must name its run, since others may add runs."""
+"""The newest run, which commands at a terminal use by default. A script must name its run: others may add runs."""
 
 import sys
 from typing import TYPE_CHECKING

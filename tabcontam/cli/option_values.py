@@ -30,7 +30,7 @@ def folder(text: str) -> "Path":
 
 
 def summary(text: str) -> str:
-    """Return the letters that follow -r."""
+    """Return the letters that follow -r, which choose the outcomes in the summary."""
     if strange := [letter for letter in text if letter not in SUMMARY]:
         raise argparse.ArgumentTypeError(f"{strange[0]!r} is not one of {SUMMARY}")
     return text

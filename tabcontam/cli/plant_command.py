@@ -1,4 +1,4 @@
-"""The command `plant`: its arguments and its output, which reveals nothing of the key."""
+"""The command `plant`: its arguments and its output, which reveals nothing about the secret key."""
 
 import argparse
 import csv
@@ -113,7 +113,7 @@ def _names(text: str) -> list[str]:
 
 
 def _tolerance(text: str) -> "tuple[str | None, Decimal]":
-    """Return (None, 5) for `5%`, and (`price`, 0.20) for `price=0.20`."""
+    """Return a column with the change that it tolerates: (None, 5) for `5%`, (`price`, 0.20) for `price=0.20`."""
     from decimal import Decimal, InvalidOperation
 
     column, equals, amount = text.rpartition("=")

@@ -22,7 +22,7 @@ def console_of(color: str = "auto") -> "Console":
     from rich.console import Console
 
     class ReportConsole(Console):
-        """A console without an error if the reader of its output, such as `head`, stops early."""
+        """A console that raises no error if the reader of its output, such as `head`, stops early."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError

@@ -1,10 +1,11 @@
 """`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, by names of options.
 
 The nearest pyproject.toml with such a table is read, from the current folder upwards, as in pytest and ruff. A typed
-option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that were set.
+option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that came from the
+file.
 
-A command in another author's folder must never send rows, keys or money anywhere because of that folder. So a file
-cannot set addresses, key variables or prices, or allow rows to be sent. An LLM that the file names must be in the
+A command in another author's folder must never send rows or keys anywhere, or spend money, because of that folder. So a
+file cannot set addresses, key variables or prices, or allow rows to be sent. An LLM that the file names must be in the
 catalogue or on this machine, and is asked only if that needs no network.
 """
 
@@ -84,7 +85,7 @@ def set_defaults(
 
 
 def _makes_a_run(options: argparse.Namespace, typed: Collection[str], table: Mapping[str, Any]) -> bool:
-    """Return whether a gate makes a new run: no folder is named, but an LLM and a dataset are, typed or in the file."""
+    """Return whether a gate makes a new run: options or the file name an LLM and a dataset, but no run's folder."""
     named = ("llm" in typed or "llm" in table) and ("dataset" in typed or "dataset" in table)
     return options.folder is None and named
 
@@ -165,8 +166,8 @@ def _shown(value: object) -> str:
 
 
 def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
-    """Return a TOML value as the option's type; None for a switch that is off. Raises ValueError for an invalid value,
-    and passes on the `ArgumentTypeError` of the option's converter.
+    """Return a TOML value converted to the option's type; None for a switch that is off. Raises ValueError for an
+    invalid value, and passes on the `ArgumentTypeError` of the option's converter.
     """
     if action.nargs == 0:
         if not isinstance(value, bool):

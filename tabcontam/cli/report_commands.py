@@ -1,4 +1,4 @@
-"""The commands that evaluate or show past answers again: `rescore`, `report` and `replay`. No LLM is asked."""
+"""The commands on past answers: `rescore`, `report` and `replay`. They ask no LLM."""
 
 import argparse
 import gc
@@ -78,7 +78,7 @@ def report(options: argparse.Namespace) -> None:
 
 
 def _write_excluded(options: argparse.Namespace) -> None:
-    """Write the rows that these runs' LLMs recalled to a file, which is replaced at once. Raises `UsageError`."""
+    """Write the rows that these runs' LLMs recalled to a file, which replaces an old one. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import find_recalled_rows, merge_recall, render_excluded
     from tabcontam.runs.folder import load_whole
@@ -109,7 +109,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
 
 
 def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
-    """Write one document to standard output, or to a file, which is replaced at once. Raises `UsageError`."""
+    """Write a report to standard output, or to a file, which replaces an old one. Raises `UsageError`."""
     from tabcontam.paths import replace_file
     from tabcontam.report.formats import check_shape, render_form
 

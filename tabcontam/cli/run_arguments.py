@@ -136,7 +136,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
 
 
 def add_sending(how: "argparse._ArgumentGroup", forms: Sequence[str] = FORMS, about: str = "") -> None:
-    """Add the options for sending prompts to an LLM in one of these `forms`, and for allowing rows to be sent."""
+    """Add the options for how prompts are sent to an LLM (in which of the `forms`), and for permission to send rows."""
     how.add_argument(
         "--batch-size",
         type=positive,
@@ -160,7 +160,7 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
 
 
 def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
-    """Add the options for reading a FILE and its text, where its properties cannot be detected."""
+    """Add the options that describe a FILE and its text, for properties that cannot be detected."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that a classification predicts")
     group.add_argument("--name", metavar="TEXT", help=texts.NAME)
     add_text_format(group)

@@ -132,7 +132,7 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
 
 
 def _check_gate(options: argparse.Namespace) -> None:
-    """Raise `UsageError` for conditions without a gate, or a gate without a run."""
+    """Raise `UsageError` for a gate's conditions without a gate, or for a gate without a run."""
     alone = options.min_power is not None and not options.until_decided
     conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
     conditions["--max-memory-share"] = options.max_memory_share is not None
@@ -145,7 +145,7 @@ def _check_gate(options: argparse.Namespace) -> None:
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
-    """Return the planned run and its progress display, which is started before heavy imports."""
+    """Return the planned run and its progress display, which starts before slow imports."""
     if options.last_failed and options.out is None:
         options.out = last_run("asking again the queries without a readable answer: the run")
     from tabcontam.report.progress_display import progress

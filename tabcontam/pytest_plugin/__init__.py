@@ -3,11 +3,11 @@
     @pytest.mark.uncontaminated(llm="llama3", dataset="adult")
     def test_few_shot_accuracy(): ...
 
-A marked test is stopped before its fixtures are set up. By default the test fails if the table is contaminated, and is
-skipped if that cannot be decided. The verdicts come from past runs (`--tabcontam-report RUN_DIR`) or from a new run.
+A marked test is stopped before its fixtures are set up. By default, it fails if the table is contaminated, and pytest
+skips it if that cannot be decided. The verdicts come from past runs (`--tabcontam-report RUN_DIR`) or from a new run.
 The new run starts when the first test needs it, and is stored in pytest's cache. It asks an LLM about all tables that
-the selected tests name, because all tables of an LLM are judged together. Before that, the plugin imports only pytest
-and the standard library.
+the selected tests name, because all tables of an LLM are judged together. Until a test needs a verdict, the plugin
+imports only pytest and the standard library.
 """
 
 import os
@@ -91,7 +91,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 # misspelt: most characters by which a misspelt name is longer or shorter than the mark
 def _misspelt(name: str, config: pytest.Config, *, misspelt: int = 2) -> bool:
-    """Return whether an unregistered mark probably misspells ours. Otherwise its test would run unchecked."""
+    """Return whether the unregistered mark `name` probably misspells ours: its test would run without a check."""
     if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > misspelt:
         return False
     registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
@@ -114,13 +114,13 @@ def _check_folders(config: pytest.Config) -> None:
 
 
 def report_folders(config: pytest.Config) -> list[Path]:
-    """Return the run folders that provide verdicts: those of the command line or else those of the project."""
+    """Return the run folders that provide verdicts: those on the command line or else in the project's settings."""
     folders: list[Path] = config.getoption("tabcontam_report") or config.getini("tabcontam_report")
     return folders
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Stop a test if its table is contaminated or that cannot be decided. The test's skip marks are applied first."""
+    """Stop a test if its table is contaminated, or if this cannot be decided. Its skip marks are applied first."""
     if MISTAKE in item.stash:
         pytest.fail(item.stash[MISTAKE], pytrace=False)
     conditions = item.stash.get(CONDITIONS, ())

@@ -35,7 +35,7 @@ from tabcontam.version import __version__
 
 @dataclass(frozen=True)
 class ConditionAnswer:
-    """The answer to a condition: a conclusion, one line that states subject and reason, and the folder of the run."""
+    """The answer to a mark's condition: a conclusion, one line on its subject and reason, and the folder of the run."""
 
     condition: Condition
     conclusion: Conclusion
@@ -45,12 +45,12 @@ class ConditionAnswer:
 
     @property
     def action(self) -> str:
-        """The action for the test."""
+        """The action for the test: run it, skip it or fail it."""
         return self.condition.action(self.conclusion)
 
     @property
     def sentence(self) -> str:
-        """The sentence for a report. Control characters in names are made visible."""
+        """The answer as a sentence for a report. Control characters in names are made visible."""
         return visible(f"{self.conclusion}: {self.reason}", line=True)
 
     @property
@@ -61,7 +61,7 @@ class ConditionAnswer:
 
 
 def stop(answers: Sequence[ConditionAnswer]) -> tuple[str, str] | None:
-    """Return the severest action of the answers on a test, and the reasons; None if the test may run."""
+    """Return the severest action that the answers demand for a test, and the reasons; None if the test may run."""
     stopping = [answer for answer in answers if answer.action != RUN]
     if not stopping:
         return None
@@ -98,7 +98,7 @@ class Gate:
         return tuple(self.past or [self._run(asking) for asking in askings])
 
     def _run(self, asking: AskingOptions) -> Results:
-        """Return the run on all tables of these options. Failure is not retried: each test raises its `UsageError`."""
+        """Return the run on all tables with these options. After a failure, each test raises the same error."""
         if asking not in self._made:
             try:
                 self._made[asking] = self._stored_or_made(asking)
@@ -148,7 +148,7 @@ class Gate:
             )
 
     def _file(self, name: str) -> str:
-        """Return the path of a FILE, card, serializer or prompt set, also from pytest's root folder, or `name`."""
+        """Return the path of a FILE, card, serializer or prompt set, here or in pytest's root folder; else `name`."""
         file, edition = split_edition(name)
         for base, suffix in ((name, ""), (file, f"@{edition}")):
             found = named_file(str(self.config.rootpath / base))
@@ -262,7 +262,7 @@ def _state(path: Path) -> object:
 @contextmanager
 # longest_wait: most seconds to wait for another process that makes this run
 def _alone(lock: Path, *, longest_wait: int = 12 * 3600) -> Iterator[None]:
-    """Wait until no other worker of xdist and no other session makes this run. Raises `UsageError`.
+    """Wait until no other worker of pytest-xdist and no other session makes this run. Raises `UsageError`.
 
     The lock is a transaction of SQLite. It ends with its process, even if that crashes.
     """

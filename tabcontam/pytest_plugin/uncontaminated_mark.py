@@ -17,7 +17,7 @@ RUN = "run"
 
 @dataclass(frozen=True)
 class AskingOptions:
-    """The options of asking an LLM, except the tables. Tables with equal options are asked in one run."""
+    """The options of a run except the tables. Tables with equal options are asked about in one run."""
 
     llm: str
     serializer: str | None

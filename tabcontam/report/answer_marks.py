@@ -1,4 +1,4 @@
-"""The places in an answer's text at which the page marks values that were read."""
+"""The places in an answer's text where the page highlights the values that were read."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,11 +8,11 @@ Mark = tuple[int, int, str]  # start, end, and the state: "right" or "wrong"
 
 
 def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
-    """Return the marks (begin, end, state) of a row's values. Each is searched for after its feature's name or else the
-    last value.
+    """Return the marks (begin, end, state) of a row's values. A value is searched for after its feature's name or,
+    without a name, after the previous value.
 
-    `given` has the feature, value and state of each cell, in the row's order. A value that the text does not contain as
-    it was read gets no mark.
+    `given` has the feature, value and state of each cell, in the row's order. A value gets no mark if `answer` has it
+    only in another spelling.
     """
     parts = _spans_after(answer, features)
     marks: list[Mark] = []
@@ -27,7 +27,7 @@ def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str,
 
 
 def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
-    """Return the marks of words, each at its first place. The place may lack a note in parentheses at a word's end."""
+    """Return a mark for the first place of each word. A word such as `Paris (FR)` also matches without "(FR)"."""
     marks: list[Mark] = []
     for word in filter(None, words):
         found = _whole(word).search(answer) or _whole(word.partition("(")[0].strip() or word).search(answer)
@@ -37,7 +37,7 @@ def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
 
 
 def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
-    """Return the text in parts: a plain part as a string, a marked part as a list of its state and its text.
+    """Return `answer` in parts: text without a mark as a string, text with a mark as a list of state and text.
 
     >>> marked("age is 39", [(7, 9, "right")])
     ['age is ', ['right', '39']]
@@ -51,7 +51,7 @@ def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
 
 
 def _spans_after(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return for each feature the span of text between the first place of its name and the next feature's name."""
+    """Return for each feature the span of `answer` from the first place of its name to the next feature's name."""
     if not any(features):
         return {}
     names = _any_of(tuple(features))

@@ -1,4 +1,4 @@
-"""A row of columns for each LLM that is being asked. A narrow terminal hides the less important columns."""
+"""The progress display's row for each LLM that is being asked. A narrow terminal hides less important columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _RowLayout:
-    """A choice of a row's parts, with the greatest widths of the names and the least width of the bar."""
+    """A choice of the parts that a row shows, with the greatest width of each name and the least width of the bar."""
 
     name: int = 40
     dataset: int = 20
@@ -40,7 +40,7 @@ _LAYOUTS = (
 
 @dataclass(frozen=True)
 class ProgressRow:
-    """The parts of one LLM's line. `states` describe its wait, from the longest text to the shortest."""
+    """The parts of one LLM's row. `states` are texts on why the LLM is waiting, from the longest to the shortest."""
 
     name: str
     dataset: str

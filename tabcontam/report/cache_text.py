@@ -5,7 +5,7 @@ from tabcontam.verdicts.wording import visible
 
 
 def cache_text(facts: StoreFacts) -> str:
-    """Return the file, its size and its number of replies, and a line for each LLM with replies."""
+    """Return the path of the file with stored replies, its size and number of replies, and a line for each LLM."""
     from rich.filesize import decimal
 
     replies = f"{facts['replies']:,} {'reply' if facts['replies'] == 1 else 'replies'}"

@@ -1,4 +1,4 @@
-"""Accuracies by dates as a page and as a section of a run's page, with figures similar to 2 to 4 of Li and Flanigan."""
+"""Accuracies before and after a cut-off, as a page and as a section of a run's page. Figures follow Li and Flanigan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +34,8 @@ NO_TREND = "There are too few tables for a trend"
 
 @dataclass(frozen=True)
 class SideBar:
-    """A bar for the tables on one side of an LLM's cut-off. `above` is its width for tables above the majority class,
-    `significant` its width for tables significantly above. `words` follow the bar.
+    """A bar for the tables on one side of an LLM's cut-off. `above` is its width for tables with an accuracy above the
+    majority class, `significant` for those significantly above it. `words` is the text after the bar.
     """
 
     x: float
@@ -46,7 +46,7 @@ class SideBar:
 
 @dataclass(frozen=True)
 class ShareRow:
-    """One line of the figure of shares."""
+    """One line of the figure that shows the shares of tables above the majority class."""
 
     y: float
     name: str
@@ -55,7 +55,7 @@ class ShareRow:
 
 @dataclass(frozen=True)
 class ChronologyDot:
-    """A point, its vertical interval if known, and its description."""
+    """A point of a figure, its vertical interval if known, and its description."""
 
     x: float
     y: float
@@ -87,7 +87,7 @@ def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables for a run's page. They have content only if tables date from before and after a cut-off."""
+    """Return the template's variables for a run's page. They are empty unless tables lie on both sides of a cut-off."""
     pairs, _ = dated(view)
     has_both_sides = any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values())
     if not has_both_sides and not both_sides(view, results_by_dates(view)):
@@ -111,7 +111,7 @@ def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, 
 
 
 def _shares(found: Chronology) -> list[ShareRow]:
-    """Return the shares of tables above the majority class, before and after the cut-off, of all LLMs and of each."""
+    """Return the shares of tables above the majority class before and after the cut-off, for all LLMs and for each."""
     lines = [("all LLMs", found.whole.before, found.whole.after)]
     lines += [(f"{_cut(one.title)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     return [
@@ -129,8 +129,8 @@ def _bar(side: SideCounts, x: float) -> SideBar:
 
 # most: greatest number of LLMs that each have a figure
 def _plots(found: Chronology, *, most: int = 12) -> list[ChronologyPlot]:
-    """Return a test's figures: accuracy of LLMs by cut-off; lift of each LLM and of the baseline by year of release.
-    The lift is the accuracy minus that of the majority class.
+    """Return a test's figures: the LLMs' accuracy by cut-off, and lifts of LLMs and baseline by a table's year of
+    release. The lift is the accuracy minus that of the majority class.
     """
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:most] if len({pair.released for pair in one.pairs}) > 1]

@@ -34,7 +34,7 @@ NONE = "\N{EN DASH}"
 def document(
     found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str], *, schema: int = 1
 ) -> Mapping[str, Any]:
-    """Return the content of chronology.json: each test's pairs, groups, LLMs and difficulty, and what is omitted."""
+    """Return the content of chronology.json: each test's pairs, groups, LLMs and difficulty, and omitted results."""
     return {
         "schema": schema,
         "made_by": f"tabcontam {__version__}",
@@ -83,7 +83,7 @@ def _pair(pair: DatedPair) -> dict[str, Any]:
 
 
 def sentences(found: Chronology) -> tuple[str, ...]:
-    """Return sentences on the accuracies of one test by dates."""
+    """Return sentences on one test's accuracies on tables from before and after the LLMs' cut-offs."""
     whole, within = found.whole, [both_words(one) for one in found.tables]
     if not found.pairs:
         return tuple(within)
@@ -142,7 +142,7 @@ def format_p_value(value: float | None) -> str:
 
 
 def ways(found: DateExchange) -> str:
-    """Return how many exchanges of release dates a p-value rests on: all exchanges, or a random sample of them."""
+    """Return in words how many exchanges of release dates the permutation test used: all, or a random sample."""
     return f"all {found.ways:,} ways" if found.exact else f"{found.ways:,} random ways"
 
 
@@ -215,17 +215,17 @@ def trend_words(found: Trend | None) -> str:
 
 
 def called(group: OpennessGroup) -> str:
-    """Return the name of a group of LLMs."""
+    """Return the name of a group of LLMs for a sentence."""
     return "all LLMs" if group.name == ALL else f"{group.name} LLMs"
 
 
 def side_words(side: SideCounts) -> str:
-    """Return the counts of one side in a few words: `7 of 9 (5)`."""
+    """Return `7 of 9 (5)`: 7 of 9 tables on this side are above the majority class, 5 of them significantly."""
     return f"{side.above} of {side.pairs} ({side.significant})" if side.pairs else NONE
 
 
 def releases(found: Chronology) -> list[tuple[str, str, str]]:
-    """Return each table with its first release, its completion if later, and the source of the date ("" if unknown)."""
+    """Return each table with its first release, the date of its last rows if later, and the date's source or ""."""
     tables = {
         pair.dataset: (pair.dataset, " to ".join(filter(None, (pair.released, pair.completed))), pair.released_source)
         for pair in found.pairs

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_chronology(
     console: "Console", found: Sequence[Chronology], left_out: Sequence[str], page: Path, *, named: int = 12
 ) -> None:
-    """Print the accuracies by dates for each test."""
+    """Print each test's accuracies on tables from before and after the LLMs' cut-offs."""
     least_width = 18  # least width of the column of LLMs' names
     from rich.text import Text
 

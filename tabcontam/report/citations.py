@@ -1,4 +1,4 @@
-"""The works that a report cites, as references and as BibTeX: this software, the paper, the method.
+"""The works that a report cites, as references and as BibTeX: tabcontam, Ronval et al. 2024, other sources of tests.
 
 Facts that could not be verified, such as a paper's journal, are left out.
 """
@@ -103,7 +103,7 @@ def software(version: str) -> CitedWork:
 
 
 def others_of(view: RunResults) -> tuple[CitedWork, ...]:
-    """Return the papers of the tests that were asked, except the paper with the Table 1 that numbers tests."""
+    """Return the papers of the tests that were asked, except Ronval et al. 2024, which every report cites."""
     sources = {
         view.facts[result.test].source for result in view.subjects if result.queries and result.test in view.facts
     }

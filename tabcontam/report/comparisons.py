@@ -1,4 +1,4 @@
-"""Versions of a family, serializers, prompt sets and runs side by side, and the changes that exceed chance."""
+"""Comparisons of model versions, serializers, prompt sets and runs, and the changes that exceed chance."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ OPEN = 3  # if more groups changed, their squares are closed at first
 
 @dataclass(frozen=True)
 class ComparisonLine:
-    """One line about a change: a word, the test, the table and the figures."""
+    """One line about a change: the kind of change in a word, the test, the table and the compared shares."""
 
     word: str
     where: str
@@ -54,7 +54,7 @@ class ComparisonGroup:
 
 @dataclass(frozen=True)
 class Section:
-    """The comparisons of one kind. Groups with a change or a difference that exceeds chance come first."""
+    """The comparisons of one kind, such as serializers. Groups with a change that exceeds chance come first."""
 
     title: str
     about: str
@@ -142,7 +142,7 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
-    """Return one half of a square: a letter or a score, and the style class for its colour."""
+    """Return the half of a square that shows one compared result: a letter or a score, and its CSS class."""
     if verdict is None:
         return "-" if share is None else f"{share:.2f}", css_class(SCORE)
     return SIGNS[verdict], css_class(verdict)
@@ -160,7 +160,7 @@ def _change(view: RunResults, one: Comparison, label: str) -> ComparisonLine:
 def figures(one: Comparison, recorded: bool = False) -> str:
     """Return the two compared shares, their number of queries, and whether they differ by more than chance.
 
-    For `recorded` answers it is unknown whether the queries are equal.
+    For `recorded` answers it is unknown whether both sides were asked the same queries.
     """
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "cannot be tested"

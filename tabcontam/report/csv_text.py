@@ -1,4 +1,4 @@
-"""The results as CSV (RFC 4180, UTF-8): one row for each result, one column for each field. Null is an empty field.
+"""The results as CSV (RFC 4180, UTF-8): one row for each result, one column for each field. None is an empty field.
 
 A spreadsheet reads a text that begins with `=`, `+`, `-` or `@` as a formula, and some spreadsheets run it. So an
 apostrophe is put before a text that begins with one of these signs or with an apostrophe. A reader removes one leading

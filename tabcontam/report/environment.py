@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def environment() -> "Environment":
-    """Return the templates. In a template, an undefined name raises an error."""
+    """Return the Jinja environment with the templates. In a template, an undefined name raises an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -46,7 +46,7 @@ def asset(name: str) -> str:
 
 
 def embedded(*names: str) -> tuple["Markup", str]:
-    """Return our style sheets or scripts as one part of a page, and the hash with which the page's policy allows them.
+    """Return our style sheets or scripts as one element of a page, and the hash that its content security policy lists.
 
     Indentation and empty lines are removed. No string in these files spans several lines.
     """
@@ -55,7 +55,7 @@ def embedded(*names: str) -> tuple["Markup", str]:
 
 
 def trusted_markup(markup: str) -> "Markup":
-    """Return markup that templates do not escape: our style sheets and scripts, and base64."""
+    """Return `markup` marked as safe, so that templates do not escape it. Use: our styles, our scripts, base64."""
     from markupsafe import Markup
 
     return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user

@@ -47,7 +47,7 @@ class PanelLine:
 
 @dataclass(frozen=True)
 class EvaluationPanel:
-    """A figure for a table: lines, ticks on both axes, and the position of the line at 0 if it is drawn."""
+    """One figure about a table: lines, ticks on both axes, and the position of the line at 0 if it is drawn."""
 
     title: str
     lines: tuple[PanelLine, ...]
@@ -100,14 +100,14 @@ def titled(found: Evaluation) -> str:
 
 
 def answer_reading(found: Evaluation) -> str:
-    """Return a sentence that states how the LLM's answers were read, and what follows for the AUC."""
+    """Return a sentence on whether answers were read from text or log-probabilities, and so whether an AUC is known."""
     if any(at.by == CHANCES for at in found.shots):
         return "The class with the highest log-probability is the answer, and the AUC comes from these probabilities."
     return "The answers are read in words: this LLM gave no log-probabilities, so there is no AUC."
 
 
 def sentences(found: Evaluation) -> list[str]:
-    """Return the remarks that a reader of an evaluation's numbers must know."""
+    """Return remarks on the limits of an evaluation's numbers, such as missing answers."""
     lines = [answer_reading(found)] if found.shots else []
     if not found.shots:
         lines.append(f"Nothing was asked: {found.reason or 'the run ended before'}.")
@@ -124,7 +124,7 @@ def sentences(found: Evaluation) -> list[str]:
 
 
 def _lacking(at: ShotResult) -> list[str]:
-    """Return sentences that count the errors and the missing answers at a number of shots."""
+    """Return sentences on how many queries failed or have no answer at one number of shots."""
     lines = []
     if at.refused or at.unreadable:
         parts = [f"{at.refused} refused"] * bool(at.refused) + [f"{at.unreadable} named no class"] * bool(at.unreadable)
@@ -149,7 +149,7 @@ def _faded(found: MemoryFading, at: Sequence[ShotResult]) -> str:
 
 
 def _shots(count: int) -> str:
-    """Return the number with its noun: `1 shot`, `4 shots`."""
+    """Return a number of shots in words: `1 shot`, `4 shots`."""
     return f"{count} shot" if count == 1 else f"{count} shots"
 
 
@@ -174,12 +174,12 @@ def spread(value: float | None) -> str:
 
 
 def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
-    """Return the scores of the learners at a number of shots, by the learner's name."""
+    """Return the learners' scores at one number of shots, by the learner's name."""
     return {one.name: one for one in at.learners}
 
 
 def panels(found: Evaluation) -> tuple[EvaluationPanel, ...]:
-    """Return the figures of an evaluation: accuracy; AUC if known; memory's share if it was measured."""
+    """Return the panels of an evaluation: accuracy, AUC if known, and memory's share if it was measured."""
     if not found.shots:
         return ()
     drawn = [_measures(found, "Accuracy", lambda one: one.accuracy, lambda one: one.interval)]

@@ -71,7 +71,7 @@ def _learner(one: ClassifierScore) -> str:
 
 
 def _value(value: float | None, reach: Interval | None, over: float | None) -> str:
-    """Return a number, followed by its interval and its spread over draws if these are known."""
+    """Return `value` as text, followed by its interval (`reach`) and its spread over draws (`over`) if known."""
     if value is None:
         return NONE
     ends = f" [{interval(reach).replace(' to ', ', ')}]" if reach else ""

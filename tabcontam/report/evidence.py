@@ -1,8 +1,9 @@
 """The evidence of each result: its most informative queries, compressed to keep a page with many results small.
 
-Hits come first, the least likely hits before other hits; then misses, then unread replies. At least one query of each
-kind is shown. The remaining queries are counted, with their line numbers in trials.jsonl. When a reader opens a result,
-the page's script decompresses the text block (blob) of the LLM. The script writes the content as text, never as markup.
+Right answers (hits) come first, the least likely before the others; then wrong answers, then unread replies. At least
+one query of each kind is shown. Of the remaining queries, a page states the count and the line numbers in trials.jsonl.
+When a reader opens a result, the page's script decompresses the text block (blob) of the LLM. The script writes the
+content as text, never as markup.
 """
 
 import gzip
@@ -34,8 +35,8 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page. `blobs` has a text for each LLM, by the number from 1 of the LLM's part (block) of the
-    page. The other mappings are by a result's place, as in `RunResults.placed`.
+    """The evidence on a page. `blobs` has the compressed text of each LLM. Its keys are the numbers, from 1, of the
+    LLMs' parts (blocks) of the page. The keys of the other mappings are results' places, as in `RunResults.placed`.
 
     `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
     summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js
@@ -65,7 +66,7 @@ class _Query:
 
     @cached_property
     def kind(self) -> str:
-        """The kind of the query's result, from `kind_of`."""
+        """The kind of the query's reply, such as a hit or a miss, from `kind_of`."""
         return kind_of(self.trial)
 
     @cached_property
@@ -86,7 +87,8 @@ class _Query:
 
 
 class EvidencePacker:
-    """A collector of evidence, result by result. It stores only compressed evidence: an LLM's trials may be large.
+    """A collector of evidence, result by result. It stores only compressed evidence, because an LLM's trials may be
+    large.
 
     `placed` has the results by their places on the page, in the page's order.
     """
@@ -99,7 +101,7 @@ class EvidencePacker:
         self._entries: dict[str, tuple[str, int, int, int]] = {}  # contents, number shown, number left, first line
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
-        """Add the trials of a result; `asked` has them by query."""
+        """Add the trials of a result. `asked` maps each query to its trial."""
         if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
@@ -143,7 +145,7 @@ class EvidenceLimits:
 
     @classmethod
     def of(cls, view: RunResults) -> "EvidenceLimits":
-        """Return the limits for a run with these results."""
+        """Return the limits for the run `view`."""
         most = SHOWN_OF_LARGE if len(view.results) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
 
@@ -161,7 +163,7 @@ def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:
-    """Return a note on rows that do not count because they lack a prediction; empty unless only some rows lack it."""
+    """Return a note on rows that do not count for lack of a prediction by the baseline; "" if that is none or all."""
     trials = [one.trial for one in asked]
     number = sum(is_mapping(trial.get("expected")) and not trial.get("chance") for trial in trials)
     few = 0 < number < len(trials)
@@ -169,9 +171,10 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """Return the content for the page's script, and the number of its queries. `note` is added to the summary.
+    """Return the evidence of one result for the page's script, and its number of queries. `note` is added to the
+    summary.
 
-    Of scored passages, the least surprising are shown, next to their decoys.
+    If passages were scored, those least surprising to the LLM are shown, next to their decoys.
     """
     if pairs := _pairs(asked)[: -(-most // 2)]:
         queries = [
@@ -194,7 +197,7 @@ def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, 
 
 
 def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
-    """Return each scored passage with its scored decoys. The passage furthest below its decoys' mean comes first."""
+    """Return each scored passage with its scored decoys; first the passage that is furthest below its decoys' mean."""
 
     def apart(pair: Sequence[_Query]) -> float:
         own, *others = (scored(one.trial) or 0.0 for one in pair)
@@ -206,7 +209,7 @@ def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
 
 
 def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
-    """Return a query with the decoys in `same`. A decoy's prompt omits the messages that the query's prompt has."""
+    """Return a query with the decoys in `same`. Messages that a decoy's prompt shares with the query are left out."""
     query = query_for_page(one.trial)
     decoys = [decoy for decoy in asked if decoy.trial.get("decoy_of") == one.name]
     for word in query.get("words", ()) if decoys else ():

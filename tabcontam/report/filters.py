@@ -1,4 +1,4 @@
-"""The filters of a page: LLMs, datasets, tests, kinds and verdicts."""
+"""The filters with which a reader hides results of a page: by LLM, dataset, test, kind and verdict."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tabcontam.verdicts.results import LlmBlock, RunResults
 
 @dataclass(frozen=True)
 class Option:
-    """One checkbox of a filter. `contaminated` ranks it by how much was found in its results."""
+    """One checkbox of a filter. `contaminated` orders the checkboxes by the number of findings in their results."""
 
     value: str
     label: str
@@ -49,7 +49,7 @@ def places(chosen: Choices) -> dict[str, dict[str, int]]:
 
 
 def _found(view: RunResults, results: Sequence[Result]) -> int:
-    """Return a rank: the number of findings by row tests, then the number of findings by all tests."""
+    """Return the numbers of contaminated results, by which choices are ordered: of row tests, then of all tests."""
     found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
     rows = sum(result.test in view.row_tests for result in found)
     return 1000 * rows + len(found)

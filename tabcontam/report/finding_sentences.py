@@ -1,8 +1,8 @@
 """The first part of the report: the scope of the run, and one plain sentence of findings for each LLM.
 
 A sentence distinguishes recalled rows from knowledge about the table, and "not detected" from "not decided". The rows
-of a table are recalled if the verdict on the table, or on one of its row tests, is contaminated. A sentence claims no
-more than the gate. If the gate reaches no conclusion, because a control voids tests or queries were not asked, the
+of a table are called recalled if the verdict on the table, or on one of its row tests, is contaminated. A sentence
+claims no more than the gate. If the gate reaches no conclusion, for example because queries were not asked, the
 sentence states that.
 """
 
@@ -58,7 +58,7 @@ class Sentence:
 
 
 def scope(view: RunResults) -> str:
-    """Return the scope of the run in one line: number of LLMs, tables, tests and queries; the day; the rules."""
+    """Return the scope of the run in one line: the numbers of LLMs, tables, tests and queries, the day, the rules."""
     subjects = view.subjects
     searched = {result.llm for result in subjects} & view.corpora
     llms, tests = {result.llm for result in subjects}, {result.test for result in subjects}
@@ -80,7 +80,7 @@ def scope(view: RunResults) -> str:
 
 
 def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
-    """Return a sentence for each LLM in the page's order, then for LLMs asked nothing. Added controls come last."""
+    """Return a sentence for each LLM in the page's order, then for LLMs that were asked nothing, then for controls."""
     titles = titles or titles_of(view)
     asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
@@ -90,7 +90,7 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 
 
 def _of_absent(titles: Titles, llm: str) -> str:
-    """Return the clauses on an LLM that was asked nothing: its training documents that contain rows of a table."""
+    """Return clauses on an LLM that was asked nothing, about its training documents that contain rows of a table."""
     held = [table for table in titles.view.tables_in_order if table.llm == llm and table.corpora]
     by_corpora = grouped(held, lambda table: table.corpora)
     clauses = [
@@ -119,7 +119,7 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
 
 # ways_named: most serializers and prompt sets of a table that are named; more are counted
 def _together(found: Iterable[TableStanding], *, ways_named: int = 2) -> Iterator[TableStanding]:
-    """Yield each table once. A table asked about in many ways, or from records, has the strongest of its verdicts."""
+    """Yield each table once. If several serializers or prompt sets were used, it has its strongest verdict."""
     for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
         # A score does not matter if a verdict exists on the table.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
@@ -280,7 +280,7 @@ def _unasked(titles: Titles, block: LlmBlock) -> list[str]:
 
 
 def _by_void(found: Sequence[TableStanding]) -> list[tuple[tuple[str, ...], list[TableStanding]]]:
-    """Return the tables, grouped by the row tests that a control voids; tables without voided tests come first."""
+    """Return the tables, grouped by the row tests that do not count because of a control."""
     return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 
@@ -293,7 +293,7 @@ def _its(group: Sequence[TableStanding]) -> str:
 
 
 def _by_power(found: Sequence[TableStanding]) -> Iterator[list[TableStanding]]:
-    """Yield the tables on which nothing was detected, grouped by what can be claimed about detection on them."""
+    """Yield the tables on which nothing was detected, grouped by whether the detectable share is known, and certain."""
     groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
     yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
 
@@ -316,7 +316,7 @@ def _with_shares(group: Sequence[TableStanding]) -> str:
 
 
 def _detectable(group: Sequence[TableStanding]) -> str:
-    """Return in words the detectable share on these tables, and any reservations."""
+    """Return in words the detectable share on these tables, and what limits this claim."""
     void, percents = group[0].void, list(_by_percent(group))
     if group[0].unsure:
         missed = f", but this is uncertain: {_missed_by(void, group)} as well"
@@ -341,7 +341,7 @@ def _percent(share: float) -> str:
 
 
 def _reason(group: Sequence[TableStanding]) -> str:
-    """Return the reason, common to these tables, for deciding nothing."""
+    """Return the common reason why nothing was decided on these tables."""
     words = [CUT_SHORT if one.cut else _because(one) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}

@@ -23,14 +23,15 @@ WIDE = ("latex", "svg", "pdf")  # forms that can fill one column or both columns
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a form: its width in `columns` of a two-column page; with `methods`, only the methods paragraphs."""
+    """The shape of a form: its width in `columns` of a two-column page, and whether only `methods` are described."""
 
     methods: bool = False
     columns: int = 2
 
 
 def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
-    """Return the results as `form`, one of `cli.arguments.FORMATS`. A form imports only the library that it needs.
+    """Return the results as `form`, one of `cli.arguments.FORMATS`, such as CSV. Only the library for this form is
+    imported.
 
     For recorded answers, a heatmap shows one result in each square, and CSV contains all results. Raises `UsageError`.
     """

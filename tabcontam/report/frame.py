@@ -67,7 +67,7 @@ RANKING: Columns = {
 
 
 def result_fields(result: Result) -> dict[str, str | float | bool | None]:
-    """Return the fields of a result. Statistic, intervals and memory's share are several columns; mappings are JSON."""
+    """Return a result's fields. Statistic, intervals and memory's share have several columns; mappings are JSON."""
     fields = field_values(result) | dict(result.numbers)
     if result.statistic:
         fields |= {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}

@@ -1,4 +1,4 @@
-"""A fresh evaluation set in words: its texts, its numbers of questions, the judge's quality, the gaps."""
+"""A fresh evaluation set in words: its texts, its numbers of questions, the judge's error rates, what is missing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ CONTROLS = {"control:old": " (has read the old passages)", "control:neither": " 
 
 
 def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
-    """Return the document of a fresh set as text. `folder` contains the set."""
+    """Return the facts in the JSON document of a fresh set as text. `folder` contains the set."""
     lines = [f"{document['passages']:,} texts, from {document['first'][:10]} to {document['last'][:10]}: {folder}"]
     lines += [f"left out: {count:,} {visible(reason, line=True)}" for reason, count in document["left_out"].items()]
     for part, words in (("questions", _questions), ("answers", _answers), ("memory", _memory)):
@@ -32,7 +32,7 @@ def fresh_text(document: Mapping[str, Any], folder: Path) -> str:
 
 
 def plan_of(estimates: Sequence[Estimate]) -> str:
-    """Return, for each LLM and stage, the greatest numbers of requests and tokens."""
+    """Return, for each LLM and stage of the work, the greatest possible numbers of requests and tokens."""
     lines = []
     for one in estimates:
         price = "no price known" if one.dollars is None else f"at most ${one.dollars:,.4f}"

@@ -1,4 +1,4 @@
-"""The output for GitHub Actions: a summary of the job, annotations, and a log without commands from answers.
+"""The output for GitHub Actions: a summary of the job, annotations, and a log in which answers are no commands.
 
 Source: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. If a summary cannot be written,
 standard error gets a line about it; the run does not fail.
@@ -36,7 +36,7 @@ def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None
 
 
 def capped(summary: bytes, room: int) -> bytes:
-    """Return the summary, cut after its last whole line that fits into `room` bytes, with a line about the cut."""
+    """Return the lines of `summary` that fit into `room` bytes and, if some do not fit, a line that states this."""
     if len(summary) <= room:
         return summary
     end = summary.rfind(b"\n", 0, max(room - len(CUT.encode()), 0))
@@ -79,7 +79,7 @@ def _escaped(text: str) -> str:
 
 @contextmanager
 def plain_log(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """Make GitHub read output within the context as plain text: an answer may contain `::error::` or `::add-mask::`."""
+    """Make GitHub read the output inside this context as plain text: answers may contain commands like `::error::`."""
     if not _in_actions(environ):
         yield
         return

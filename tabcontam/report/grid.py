@@ -1,4 +1,4 @@
-"""The heatmap of LLMs and tables in a large run: each square is a letter, which a script makes interactive.
+"""The heatmap of LLMs and tables in a large run. Each square is a letter; a script makes the squares interactive.
 
 Without the script, the heatmap is a table of letters. The name of each LLM is a link to the LLM's page.
 """

@@ -1,4 +1,4 @@
-"""A result as a square of the heatmap: its sign, its strength, its published marks, and its name for screen readers."""
+"""A result as a square of the heatmap: its letter, its shade, its published marks, and its name for screen readers."""
 
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 
 def context(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """Return the variables with which a template draws the heatmap, on a page or as a picture."""
+    """Return the template's variables for the heatmap, on a page or as a picture."""
     unread = {result.llm for result in view.results if (result.llm, result.table) not in view.exposed}
     known = {llm for llm, _ in view.exposed} - unread  # controls that have read every table: findings are expected
     return {
@@ -51,7 +51,7 @@ def sign(result: Result) -> str:
 
 
 def strength(view: RunResults, result: Result) -> int:
-    """Return 1 to 5 by the recalled bits of a contaminated row test (each level needs four times as many), else 0."""
+    """Return 1 to 5 by a contaminated row test's recalled bits (each level needs four times as many bits), else 0."""
     bits = result.recalled_bits
     if result.verdict is not Verdict.CONTAMINATED or result.test not in view.row_tests or bits is None:
         return 0

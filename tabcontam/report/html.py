@@ -81,7 +81,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
 
 class Pages:
-    """The pages of a run. The page of an LLM is written when the digest of the LLM's trials is complete."""
+    """The pages of a run. The page of an LLM is written when the summary (digest) of its trials is complete."""
 
     def __init__(self, view: RunResults) -> None:
         self._view, self._titles = view, titles_of(view)
@@ -96,7 +96,7 @@ class Pages:
         self._packed = evidence.PackedEvidence({}, {}, {})
 
     def of_llm(self, llm: str, digest: TrialDigest) -> dict[str, str]:
-        """Return the page of an LLM by its file name, from the digest of its trials; empty if LLMs share one page."""
+        """Return the name and text of an LLM's page, from the digest of its trials; empty if LLMs share one page."""
         self._compared[llm] = digest.compared
         if not self._parted:
             self._packed = self._packed.merged(digest.packed)
@@ -121,7 +121,7 @@ class Pages:
 
     @property
     def recalled_rows(self) -> list[recalled_rows.RecallComparison]:
-        """The accuracies on recalled rows and on other rows, in the page's order."""
+        """The LLMs' accuracies on rows that they recalled and on other rows, in the page's order."""
         return [one for leaf in self._leaves for one in self._compared.get(leaf.block.llm, ())]
 
     def index(self, view: RunResults) -> str:
@@ -253,7 +253,7 @@ def _of_corpora(view: RunResults) -> dict[str, Any]:
 
 
 def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
-    """Return the docstring, in paragraphs, of each of these contamination tests that is installed."""
+    """Return the docstring, in paragraphs, of each of `tests` that is installed."""
     from tabcontam.evidence.registry import by_id
 
     known = by_id()
@@ -273,7 +273,7 @@ SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
 
 
 def _doubt(titles: Titles, table: TableVerdict) -> str:
-    """Return why the gate's conclusion differs from a table's verdict, or why a control voids tests; else ""."""
+    """Return why the gate's conclusion differs from a table's verdict, or why tests do not count for it; else ""."""
     found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
     return found.reason if found and (found.void or found.conclusion is not same) else ""
 

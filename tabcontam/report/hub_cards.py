@@ -1,4 +1,4 @@
-"""Sections for a model card and for a dataset card: the verdicts and their numbers, as Markdown.
+"""Sections for a model card and a dataset card on the Hugging Face Hub: verdicts and their numbers, as Markdown.
 
 The sections contain no YAML. A model card's metadata is for scores, and a verdict is not a score. A table's name in the
 metadata would be read as training data.
@@ -66,7 +66,7 @@ def _judged(view: RunResults) -> list[TableVerdict]:
 def _section(
     view: RunResults, title: str, card: str, asked: str, header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> str:
-    """Return a section. An invisible comment names the card for which the section is meant."""
+    """Return a section as Markdown. A comment in it, which is not displayed, names the `card` that it is meant for."""
     notes = [note.text for note in view.notes if note.kind is NoteKind.RULES]
     stated = " ".join(f"{text[:1].upper()}{text[1:]}." for text in notes)
     rules = PAPERS_RULES if view.run.rules == PAPER else stated

@@ -42,7 +42,7 @@ class JudgeRow:
 
 
 def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
-    """Return the judges as rows. If several judged a completion, the first of them in this order decides."""
+    """Return the judges as rows. If several judges judged a completion, the first of them in this order decides."""
     return [
         JudgeRow(
             one.by,
@@ -56,7 +56,7 @@ def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
 
 
 def agreement_texts(one: Agreement) -> tuple[str, str]:
-    """Return the agreement in words: how many of how many with the share, and Cohen's kappa."""
+    """Return two texts on the agreement: `3 of 4 (75.0%)` for the items judged alike, and Cohen's kappa."""
     share = f"{one.agree} of {one.items} ({one.agree / one.items:.1%})" if one.items else "0 of 0"
     return share, "-" if one.kappa is None else f"{one.kappa:.2f}"
 
@@ -76,7 +76,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def judges_text(view: RunResults) -> str:
-    """Return the judges and their agreement as text for the terminal."""
+    """Return the judges, and how often they agree, as text for the terminal."""
     if not view.judges:
         return "no completion of this run was judged"
     lines = [one.sentence for one in view.judges]

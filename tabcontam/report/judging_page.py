@@ -1,4 +1,4 @@
-"""The page on which a person judges pairs. It hides the source of a pair, and saves a file for `judge --from`."""
+"""The page on which a person judges pairs of texts. It hides a pair's source, and saves a file for `judge --from`."""
 
 from collections.abc import Sequence
 

@@ -10,11 +10,12 @@
 Above `LARGE` results, a suite is an LLM and a case is a table. The case is a failure if one of the table's results is
 contaminated, and skipped if none was decided.
 
-Readers differ. GitLab shows a case under its class name, with the text of failure and skipped; it ignores a second case
-with equal names. GitHub's report actions group by suite, then by class name if that differs from the suite's; the
-message is an annotation's heading. So a suite and the class of its cases share one name that no other suite has. A
-message is short, and the text of a failure is complete. `file` is omitted, because it must name a file of the
-repository. Times are those of the run, so equal results give equal files.
+CI systems read the file differently. GitLab shows a case under its class name, with the text of the elements failure
+and skipped. It ignores a second case with the same names. GitHub's report actions group cases by suite, then by class
+name if that differs from the suite's. They show a failure's message as the heading of an annotation. So a suite and the
+class of its cases share one name that no other suite has. A message is short, and the text of a failure is complete.
+`file` is omitted, because it must name a file of the repository. Times are those of the run, so equal results give
+equal files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +71,7 @@ def write_junit(path: Path, view: RunResults) -> None:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    """Return the name, with a number if another suite has it: "a" on "b c" and "a b" on "c" give equal names."""
+    """Return a suite's name, with a number if it is taken: LLM "a" on table "b c" and "a b" on "c" give equal names."""
     numbered = (name if number == 1 else f"{name} ({number})" for number in range(1, len(taken) + 2))
     own = next(one for one in numbered if one not in taken)
     taken.add(own)
@@ -78,7 +79,7 @@ def _unique(name: str, taken: set[str]) -> str:
 
 
 def _pages(view: RunResults) -> dict[int, str]:
-    """Return where the report shows each result, by the result's `id()`."""
+    """Return the address of each result in the HTML report, by Python's `id()` of the result."""
     page = "llm-{}.html" if has_page_per_llm(view) else INDEX
     return {id(result): f"{page.format(place.split('-')[0])}#cell-{place}" for place, result in view.placed.items()}
 
@@ -152,7 +153,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _facts(view: RunResults, first: Result) -> dict[str, str]:
-    """Return the facts that all results of a suite share: on the run, the LLM, the table and its verdict."""
+    """Return facts that all results of a suite share: on the run, the LLM, the table and the verdict on the table."""
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition or "", first.split or "")
     known = [dataset.sha256 for dataset in view.run.datasets if dataset.key == named]

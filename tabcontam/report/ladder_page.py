@@ -1,4 +1,4 @@
-"""Dose and response as a page: each test's detected share by copies read, and its p-values at 0 copies."""
+"""The results of models with known exposure as a page: the share that each test detects, by copies of a row read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ class LadderMark:
 
 @dataclass(frozen=True)
 class LadderPanel:
-    """The two figures of a test: its rungs, and its p-values at 0 copies against the diagonal, as polyline points."""
+    """The two figures of a test, as polyline points: its rungs, and its p-values at 0 copies next to a diagonal."""
 
     title: str
     marks: tuple[LadderMark, ...]
@@ -79,7 +79,7 @@ def render_ladder(
 
 
 def called(dose: Dose, titles: Mapping[str, str]) -> str:
-    """Return the title of a dose's test."""
+    """Return the title of the test that `dose` is about."""
     return "Verdict on the table" if dose.test == TABLE else titles.get(dose.test, dose.test)
 
 
@@ -94,12 +94,12 @@ def amount(copies: float) -> str:
 
 
 def share(rung: Rung) -> str:
-    """Return the detected share of a rung in words: `3 of 6`."""
+    """Return in how many of its models the test detected rows at a rung: `3 of 6`."""
     return f"{rung.contaminated} of {rung.pairs}"
 
 
 def sentences(dose: Dose) -> tuple[str, ...]:
-    """Return sentences that summarise a dose."""
+    """Return sentences that summarise a test's results by copies."""
     lines = [_reached(dose)]
     unread = next((rung for rung in dose.rungs if rung.copies == 0), None)
     if unread:

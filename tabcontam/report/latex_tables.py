@@ -49,7 +49,7 @@ def render_latex(view: RunResults, columns: int = 2) -> str:
 
 # least: a smaller p-value is printed as "below `least`"
 def typeset(key: str, value: float, *, least: float = 1e-6) -> str:
-    """Return a number of a result in LaTeX: a p-value with its power of ten or, below a millionth, as a bound.
+    """Return a number of a result in LaTeX: a p-value with a power of ten or, if it is below a millionth, as a bound.
 
     >>> typeset("q_value", 0.00032), typeset("q_value", 1.2e-40), typeset("recalled_bits", 212.31)
     ('$3.2\\\\times10^{-4}$', '$<10^{-6}$', '212.3')
@@ -83,7 +83,7 @@ def _head(view: RunResults) -> Iterator[str]:
 
 
 def _comment(value: str) -> str:
-    """Return the text in a form that cannot end the comment around it."""
+    """Return the text in a form that cannot end a LaTeX comment."""
     return visible(value, line=True).encode("ascii", "backslashreplace").decode()
 
 
@@ -103,7 +103,7 @@ class LatexFloat:
 
 
 def _floats(whole: LatexFloat) -> Iterator[LatexFloat]:
-    """Yield the table in parts of at most `ROWS` rows."""
+    """Yield a long table as several floats of at most `ROWS` rows."""
     for start in range(0, len(whole.rows), ROWS):
         part = whole.rows[start : start + ROWS]
         part = part if part[-1].endswith(r"\\") else part[:-1]  # no rule at the end of a part
@@ -225,7 +225,7 @@ def _heatmap(view: RunResults) -> Iterator[LatexFloat]:
 
 
 def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iterator[LatexFloat]:
-    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide. A bold line follows the tests of knowledge."""
+    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide. A bold rule follows the tests of knowledge."""
     columns = block.columns[start : start + COLUMNS]
     rows = []
     for kind, tests in view.kinds.items():
@@ -257,7 +257,7 @@ def _bits(view: RunResults, result: Result) -> float | None:
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:
-    """Return the symbol of a verdict, coloured by the verdict and followed by the recalled bits."""
+    """Return the coloured symbol of a verdict, followed by the recalled bits."""
     color = rf"\cellcolor{{{COLORS[verdict][0]}}}" if verdict in COLORS else ""
     if verdict is not Verdict.CONTAMINATED:
         return color + before + SYMBOLS[verdict]
@@ -266,7 +266,7 @@ def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> s
 
 
 def _papers(view: RunResults) -> Iterator[LatexFloat]:
-    """Yield the papers' verdicts next to the calibrated verdicts, for each LLM, and the agreement of the methods."""
+    """Yield for each LLM the verdicts by the papers' rules next to the calibrated ones, then the methods' agreement."""
     by_paper = paper_methods.papers(view)
     if not by_paper:
         return
@@ -282,7 +282,7 @@ def _papers(view: RunResults) -> Iterator[LatexFloat]:
 def _marks(
     view: RunResults, titles: Titles, block: LlmBlock, by_paper: Mapping[str, Sequence[str]], start: int, number: str
 ) -> Iterator[LatexFloat]:
-    """Yield the tests, grouped by paper and at most `COLUMNS` tables wide, and the verdict on the rows."""
+    """Yield the tests' verdicts, grouped by paper, for at most `COLUMNS` tables, and the verdict on the rows."""
     columns, rows = block.columns[start : start + COLUMNS], []
     for paper, tests in by_paper.items():
         rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
@@ -311,7 +311,7 @@ def _marked(view: RunResults, result: Result | None) -> str:
 
 
 def _agreements(matrix: paper_methods.AgreementMatrix, start: int, number: str) -> Iterator[LatexFloat]:
-    """Yield the agreement of each method with at most `COLUMNS` earlier methods."""
+    """Yield the table of each method's agreement with earlier methods, at most `COLUMNS` of them."""
     compared = matrix.methods[:-1][start : start + COLUMNS]
     rows = [
         _row(method.letter, _method(method), f"{method.found} of {len(method.decided)}", *own)

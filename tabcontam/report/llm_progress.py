@@ -1,4 +1,4 @@
-"""The progress of each LLM while it is asked, as data and in words."""
+"""The progress of each LLM while it answers queries, as data and in words."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ Shrunk = tuple[int, int, str]  # connections before, connections now, reason
 
 @dataclass
 class LlmProgress:
-    """The progress of one LLM's queries. Only answers that it sends now count for the rate and the time left."""
+    """The progress of one LLM's queries. Answers of an earlier run do not count for the rate and the time left."""
 
     llm: str
     planned: int
@@ -45,7 +45,7 @@ class LlmProgress:
             self._times.append(now)
 
     def answered(self, reply: Answer, now: float) -> None:
-        """Count an answer, and discard times that are too old for the rate."""
+        """Count an answer. Times of older answers are discarded, because the rate is that of recent answers."""
         window = 30.0  # seconds over which the rate is measured
         self.done += 1
         self.failed += reply.state is ReplyState.FAILED
@@ -60,7 +60,7 @@ class LlmProgress:
             self._kind, self._until = kind, now + seconds
 
     def limited(self, before: int, after: int, kind: str, now: float) -> None:
-        """Record the number of connections. Only a decrease is shown."""
+        """Record that the number of parallel connections changed. Only a decrease is shown."""
         self.connections = after
         self._shrunk = ((before, after, kind), now) if after < before else None
 
@@ -86,7 +86,7 @@ class LlmProgress:
 
     # limit_shown: seconds for which a decrease of connections is shown if no request waits
     def shrunk(self, now: float, *, limit_shown: float = 10.0) -> Shrunk | None:
-        """Return the last decrease of connections during a wait or within `limit_shown` seconds, else None."""
+        """Return the last decrease of connections during a wait or in the last `limit_shown` seconds; else None."""
         if self._shrunk is None:
             return None
         shrunk, moment = self._shrunk
@@ -94,7 +94,7 @@ class LlmProgress:
 
 
 def counts(asked: LlmProgress) -> list[str]:
-    """Return in words how many queries are answered, how many of these failed, and how many requests were repeated."""
+    """Return in words the number of answered queries, of failed ones among them, and of repeated requests."""
     failed = f"{asked.failed} failed" if asked.failed else ""
     return [f"{asked.done}/{asked.planned} answered", *filter(None, (failed, retries(asked)))]
 
@@ -113,7 +113,7 @@ def pace(asked: LlmProgress, now: float) -> list[str]:
 def state(asked: LlmProgress, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
     """Return the state of a wait, such as "429: 12 s, 40 → 32 connections"; empty if the LLM is not delayed.
 
-    With `settled`, an unchanged number of connections is named, too. With `short`, a wait's text omits connections.
+    With `settled`, an unchanged number of connections is stated, too. With `short`, a wait's text omits connections.
     """
     waiting, shrunk = asked.waiting(now), asked.shrunk(now)
     if asked.batches and not waiting:

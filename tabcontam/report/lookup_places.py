@@ -36,7 +36,7 @@ class LookupPlace:
 
 
 def is_lookup(trial: Trial) -> bool:
-    """Return whether documents were searched."""
+    """Return whether a trial is a search of documents rather than a query to an LLM."""
     return trial.get("question") == LOOKUP
 
 
@@ -50,7 +50,7 @@ def places(trial: Trial) -> list[LookupPlace]:
 
 
 def _place(match: list[Any], texts: Sequence[str], mine: Collection[str]) -> LookupPlace:
-    """Return one place from trials.jsonl. If positions are missing, the whole quote is taken as the text found."""
+    """Return one place from trials.jsonl. Without positions, the whole quote is taken as the text that was found."""
     source, offset, quote, *more = match
     begin, end, which = (*_numbers(more[:3]), *(0, 0, 0)[len(more[:3]) :])
     begin, end = (begin, end) if 0 <= begin < end <= len(quote) else (0, len(quote))
@@ -79,7 +79,7 @@ def documents(trial: Trial) -> str:
 
 # counted: most texts that are returned
 def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int]]:
-    """Return each text found in some document, with its number of documents. The row's own texts come first."""
+    """Return each looked-up text that documents contain, and the number of these. The row's own texts come first."""
     pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
     found = [(one, count) for one, count in pairs if count > 0]
     found.sort(key=lambda pair: pair[0] not in own_texts(trial))
@@ -87,7 +87,7 @@ def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int
 
 
 def own_texts(trial: Trial) -> list[str]:
-    """Return the looked-up texts that are the row's own, without texts for comparison; if none is the row's, all."""
+    """Return the looked-up texts that are values of the row, without texts for comparison; if there are none, all."""
     expected, texts = trial.get("expected"), _texts(trial)
     values = [text(value) for value in (expected.values() if isinstance(expected, Mapping) else ())]
     return [one for one in texts if one in values] or texts

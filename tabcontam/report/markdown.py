@@ -186,7 +186,7 @@ def _square(view: RunResults, result: Result | None) -> str:
 
 
 def _papers(view: RunResults) -> Iterator[str]:
-    """Yield the papers' verdicts next to the calibrated verdicts, for each LLM, and the agreement of the methods."""
+    """Yield for each LLM the verdicts by the papers' rules next to the calibrated ones, then the methods' agreement."""
     by_paper = paper_methods.papers(view)
     if not by_paper:
         return
@@ -274,7 +274,7 @@ def _comparisons(view: RunResults) -> Iterator[str]:
 
 
 def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
-    """Yield the changes without empty columns. Changes that exceed chance come first."""
+    """Yield a table of the changes between compared results. Changes that exceed chance come first."""
     telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
     telling.sort(key=lambda one: not one.beyond_chance)
     header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")

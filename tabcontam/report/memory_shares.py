@@ -1,4 +1,4 @@
-"""Memory's share of an accuracy in the report: a dot for the rows, a dot for their unseen twins, a line between.
+"""Memory's share of an accuracy in the report: a line from a dot for the rows to a dot for their unseen twins.
 
 This module measures and decides nothing. The numbers come from the results: `verdicts.memory` and the gate.
 """
@@ -40,7 +40,7 @@ class MemoryComparison:
 
     @property
     def compared(self) -> str:
-        """The share compared with one reference LLM or with several; empty without a reference."""
+        """In words, memory's share compared with that of one or several reference LLMs; empty without a reference."""
         other, among = self.memory.single_reference, self.memory.several_references
         if among is not None:
             of = f"an accuracy of {among.expected:.2f}, expected from {len(among.references)} references"
@@ -66,14 +66,14 @@ class MemoryComparison:
 
 
 def in_words(memory: MemoryShareResult, table: str = "") -> str:
-    """Return both accuracies and the share in words, after the table's name if `table` is given."""
+    """Return in words the accuracies on rows and twins, and memory's share. `table` is the name to state, if any."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on_both = f"{own:.2f} on {table or 'rows'} and {twin:.2f} on {unseen_rows(memory)}"
     return f"accuracy is {on_both}, memory's share {share_in_words(memory)}"
 
 
 def unseen(found: Sequence[MemoryComparison]) -> str:
-    """Return the name of the rows for comparison: unseen twins, fresh rows instead of twins, or both."""
+    """Return the name of the rows that no LLM has read: "unseen twins", "fresh rows", or both joined by "or"."""
     return " or ".join(sorted({unseen_rows(one.memory) for one in found}, reverse=True))
 
 
@@ -84,12 +84,12 @@ def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
 
 
 def on_unseen(memory: MemoryShareResult) -> str:
-    """Return in words the accuracy on unseen twins, or on fresh rows, which are then named."""
+    """Return the accuracy on unseen twins or, followed by "(fresh rows)", on fresh rows."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 
 
 def measured_shares(view: RunResults) -> list[MemoryComparison]:
-    """Return the measured shares in the page's order, without controls."""
+    """Return the measured memory's shares in the page's order, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
         MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
@@ -118,7 +118,7 @@ def context(view: RunResults) -> dict[str, Any]:
 
 # named: most tables that a sentence on an LLM names
 def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]:
-    """Yield clauses on memory's share for an LLM's sentence: one for each of the first tables, a count of the rest."""
+    """Yield clauses on memory's share for an LLM's sentence. Tables after the first `named` ones are only counted."""
     own = [result for result in block.results if is_share(titles.view, result)]
     measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
     for table, memory in measured[:named]:

@@ -191,7 +191,7 @@ def _queries(view: RunResults) -> Iterator[Piece]:
 
 
 def _judges(view: RunResults) -> Iterator[Piece]:
-    """Yield how texts were compared if not by ROUGE-L, and which judges decided about which completions."""
+    """Yield sentences on the comparison of texts if it was not ROUGE-L, and on the judges of completions."""
     if overlap := view.run.overlap:
         yield from ("In the published rule by overlap, texts were compared by ", Name(overlap), ", not ROUGE-L. ")
     judge = view.run.judge

@@ -142,7 +142,7 @@ def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
 
 
 def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
-    """Return the figure of scores by size, with a line for each family of several sizes; None if no size is known."""
+    """Return the figure of scores by model size, with a line for each family with several; None if no size is known."""
     sizes = [one.size for line in found.families for one in line.llms if one.size]
     if not sizes:
         return None

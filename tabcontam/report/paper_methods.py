@@ -1,7 +1,8 @@
 """The verdicts of each paper's method next to the calibrated verdicts, and the agreement of the methods.
 
-They are shown if methods of several papers were asked. They are also shown for several methods of one paper, except the
-paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published verdict.
+These verdicts are shown if methods of several papers were asked. They are also shown for several methods of one paper,
+except the paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published
+verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ Decided = Mapping[tuple[str, str], bool]  # by LLM and table's label: whether th
 
 @dataclass(frozen=True)
 class PaperMark:
-    """A paper's verdict on one result as a `sign` and in `words`, and the result."""
+    """A result with its verdict by the paper's rule, as a `sign` and in `words`."""
 
     result: Result
     sign: str
@@ -57,7 +58,8 @@ class PaperMark:
 
 @dataclass(frozen=True)
 class PaperMethod:
-    """A test with its published rule or, if `test` is empty, the calibrated rules; and the method's decisions.
+    """A method and its decisions. A method is a test with its published rule or, if `test` is empty, the calibrated
+    rules.
 
     `letter` identifies the method in the table of agreement, because tests already have numbers.
     """
@@ -116,7 +118,7 @@ def methods(view: RunResults, titles: Titles) -> tuple[PaperMethod, ...]:
 
 
 def _letter(number: int) -> str:
-    """Return the letters for a number from 0: A to Z, then AA to AZ, BA and so on."""
+    """Return the letters that name method `number`: A to Z for 0 to 25, then AA to AZ, BA and so on."""
     before, own = divmod(number, len(ascii_uppercase))
     return (_letter(before - 1) if before else "") + ascii_uppercase[own]
 
@@ -144,7 +146,7 @@ def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
 
 # most_llms: with at most so many LLMs, each LLM also has a matrix
 def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[AgreementMatrix]:
-    """Return the agreement of methods, over all LLMs and by each of a few; empty if no two share two settings."""
+    """Return the agreement of methods, over all LLMs and, if these are few, by LLM; empty if too little was decided."""
     found = methods(view, titles)
     whole = _matrix("", found)
     if whole is None:
@@ -194,7 +196,7 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def explain_marks(mark_kind: str, signs: Mapping[str, str] = SIGNS) -> str:
-    """Return an explanation of a table of marks. `mark_kind` names what follows each sign: square, letter or symbol."""
+    """Return an explanation of the `signs`. `mark_kind` says what shows the calibrated verdict, such as a letter."""
     explained = ", ".join(f"{sign} {words}" for sign, words in signs.items())
     return f"{RULE.format(mark_kind)} Published: {explained}. {NO_NULL}"
 
@@ -205,12 +207,12 @@ def format_agreement(one: KappaAgreement) -> str:
 
 
 def kappa(one: KappaAgreement) -> str:
-    """Format Cohen's kappa with two decimals. It is a dash if undefined, because only one verdict occurs."""
+    """Format Cohen's kappa with two decimals. It is a dash if only one verdict occurs, which leaves kappa undefined."""
     return NO_VERDICT if one.kappa is None else f"{one.kappa:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def level(one: KappaAgreement) -> int:
-    """Return 0 to 4 by the share of agreement: 0 below 1/2, 1 from 1/2, 2 from 3/4, 3 from 9/10, 4 if complete."""
+    """Return a shade for the share of agreement: 0 below 1/2, 1 from 1/2, 2 from 3/4, 3 from 9/10, 4 if complete."""
     share = one.share or 0.0
     return sum(share >= least for least in (0.5, 0.75, 0.9, 1.0))
 

@@ -1,4 +1,4 @@
-"""The plan of a run as text and as JSON: the queries to ask, the queries already answered, the greatest cost."""
+"""The plan of a run as text and as JSON: the queries to ask, the queries already answered, and the greatest cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -44,7 +44,7 @@ def plan_text(
     left_out: str = "",
     tables: Iterable[Table] = (),
 ) -> str:
-    """Return the way each FILE was read, a line for each planned result, each LLM's bounds, and the rows to be sent.
+    """Return the plan as text: how each FILE was read, planned results, each LLM's greatest cost, and the rows to send.
 
     The tests that an LLM does not support share one line for all tables.
     """
@@ -68,7 +68,7 @@ def plan_text(
 
 
 def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str:
-    """Return the number of requests to all LLMs and of lookups in all corpora, and their greatest cost."""
+    """Return in words the total number of requests to LLMs and of lookups in corpora, and their greatest cost."""
     asked, searched = ([each for each in estimates if each.is_corpus is wanted] for wanted in (False, True))
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
@@ -99,7 +99,7 @@ def _result(result: PlannedResult) -> str:
 
 
 def _llm(estimate: Estimate) -> list[str]:
-    """Return two lines on an LLM: the remaining requests, and their bounds. A corpus has one line, without bounds."""
+    """Return two lines on an LLM: the remaining requests, and their greatest cost. A corpus has one line."""
     if estimate.is_corpus:
         before = f" ({estimate.answered:,} were done before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]

@@ -1,4 +1,4 @@
-"""The text that `power` prints: a line for each test, the tests that were not asked, and a conclusion."""
+"""The text that `power` prints: each test's chance to detect memory, the tests that were not asked, a conclusion."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ LEGEND = (
 
 
 def print_power(console: "Console", document: Document) -> None:
-    """Print the measured rates of each dataset in 80 characters a line."""
+    """Print how often each test detected memory on each dataset, in lines of 80 characters."""
     paper = TerminalWriter(console)
     for dataset in document["datasets"]:
         part = dataset["split"] or ""
@@ -96,7 +96,7 @@ def _observed(dataset: Document) -> list[Observation]:
 
 
 def _print_models(paper: TerminalWriter, dataset: Document) -> None:
-    """Print each test's results on models by the copies of a row that a model has read, and each model's copies."""
+    """Print each test's results by the copies of a row that a model read, and the copies that each model read."""
     from rich.text import Text
 
     if "models" not in dataset:
@@ -126,7 +126,7 @@ def _times(copies: Sequence[float]) -> str:
 
 # least: a smaller p-value is printed as "below `least`"
 def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
-    """Return a test's result on these models: the p-value of a single model, or how many of several were detected."""
+    """Return a test's result on the models in `own`: one model's p-value, or how many of several were detected."""
     if len(own) > 1:
         return f"{sum(one.contaminated for one in own)} of {len(own)}"
     if not own or not own[0].decided:
@@ -138,7 +138,7 @@ def _in_models(own: Sequence[Observation], *, least: float = 1e-9) -> str:
 
 
 def _of_models(dataset: Document) -> Iterator[str]:
-    """Yield a sentence on how often rows must be read for the row tests together to detect them."""
+    """Yield a sentence on how often a model must read rows until the row tests together detect them."""
     own = grouped((one for one in _observed(dataset) if one.test == TABLE), lambda one: one.copies)
     shares = {number: sum(one.contaminated for one in own[number]) / len(own[number]) for number in sorted(own)}
     groups = grouped(shares, lambda number: (shares[number] == 1) - (shares[number] == 0))

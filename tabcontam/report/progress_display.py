@@ -1,6 +1,6 @@
 """Progress on standard error: the current step, and a line for each LLM that is being asked.
 
-On a terminal the lines are redrawn in place and show a bar. Elsewhere new lines are printed from time to time.
+A terminal shows a bar in each line and redraws it in place. Elsewhere, new lines are printed from time to time.
 """
 
 import os
@@ -93,7 +93,7 @@ class _ProgressCounter(Progress):
         """Stop the display."""
 
     def _show_or_stop(self) -> None:
-        """Start the display if work has begun, or stop it if all work has ended."""
+        """Start the display once work has begun, and stop it once all work has ended."""
         busy = bool(self._steps) or self._asking
         if busy != self._shown:
             self._shown = busy
@@ -101,7 +101,7 @@ class _ProgressCounter(Progress):
 
     @contextmanager
     def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
-        """Show a step until the context ends. Of several running steps, the last one to begin is shown."""
+        """Show the step of work `what` until the context ends. Of several running steps, the newest is shown."""
         step = _Step(what, self.clock(), clock=self.clock, evenly=evenly)
         self._steps.append(step)
         self._show_or_stop()
@@ -131,7 +131,7 @@ class _ProgressCounter(Progress):
         self._of(llm).done += queries
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Record that the LLM is now asked about the dataset."""
+        """Record about which dataset the LLM is now asked."""
         self._of(llm).at(dataset, self.clock())
 
     def answered(self, llm: str, reply: Answer) -> None:
@@ -182,7 +182,7 @@ class ProgressBars(_ProgressCounter):
         self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
-        """Print above the bars, at once, why the LLM is not asked any more."""
+        """Print at once, above the bars, the reason why the LLM is not asked any more."""
         from rich.text import Text
 
         super().ended(llm, line)
@@ -218,7 +218,7 @@ class ProgressBars(_ProgressCounter):
 
 
 class ProgressLines(_ProgressCounter):
-    """Plain lines: the current step and the state of each LLM every few seconds, and new waits at once.
+    """Plain lines: every few seconds the current step and the state of each LLM; at once, that an LLM has to wait.
 
     With `beats`, a thread prints lines when they are due. Otherwise lines are printed only on events.
     """
@@ -252,7 +252,7 @@ class ProgressLines(_ProgressCounter):
     # tick: seconds between two checks for a due line
     # soonest: least seconds between two checks
     def _until_due(self, *, tick: float = 0.25, soonest: float = 0.05) -> float:
-        """Return the seconds until the next check for a due line. They are fewer if a line is due soon."""
+        """Return the seconds to sleep until the next check whether a line is due."""
         with self._lock:
             left = tick if self._line_printed is None else self._line_printed + QUIET - self.clock()
         return max(soonest, left) if -tick < left < tick else tick
@@ -298,7 +298,7 @@ class ProgressLines(_ProgressCounter):
         self._print_due_or_news(asked)
 
     def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Print the number of queries after which the row tests ended."""
+        """Print after how many queries the row tests reached a verdict on the dataset."""
         super().decided(llm, dataset, asked, spared)
         self._print(f"{llm}: {dataset}: its row tests ended after {asked} queries")
 
@@ -323,7 +323,7 @@ class ProgressLines(_ProgressCounter):
         self._print(with_llm_name(llm, line))
 
     def _print_due_or_news(self, asked: LlmProgress) -> None:
-        """Print the lines that are now due or, if none is due, the LLM's news."""
+        """Print the lines that are now due or, if none is due, a new reason for a wait of this LLM."""
         now = self.clock()
         with self._lock:
             if not self._print_due(now) and asked.under_way:
@@ -331,7 +331,7 @@ class ProgressLines(_ProgressCounter):
 
     # every: seconds between two lines about the same LLM
     def _print_due(self, now: float, *, every: float = 10.0) -> bool:
-        """Print the state of each LLM if that is due. Return whether it was due."""
+        """Print the state of each LLM if `every` seconds have passed since the last time. Return whether they have."""
         if not self._asking or now - self._all_printed < every:
             return False
         self._all_printed = now

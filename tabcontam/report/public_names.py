@@ -7,7 +7,7 @@ OWN = ("control", "simulated")  # providers of tabcontam's own models, which hav
 
 
 def public_name(facts: LlmFacts) -> str:
-    """Return an LLM's name without provider and address. For a folder, it is the last part of the path.
+    """Return an LLM's name without provider and address. For weights in a folder, it is the last part of the path.
 
     It is `meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B` and `NAME` for `openai:NAME@http://host/v1`.
     """
@@ -19,7 +19,7 @@ def public_name(facts: LlmFacts) -> str:
 
 
 def own(facts: LlmFacts) -> bool:
-    """Return whether the LLM is a built-in model of tabcontam, such as a control."""
+    """Return whether an LLM is built into tabcontam, as a control is."""
     return (facts.stands_for or facts.spec).partition(":")[0] in OWN
 
 

@@ -1,6 +1,6 @@
 """Published results on a run's LLMs, datasets and tests: marks for the heatmap, and the agreement with the run.
 
-`published.toml` contains the results, their sources, and what each source can be compared with.
+`published.toml` contains the results, their sources, and a text on how each source compares with a run.
 """
 
 import tomllib
@@ -21,7 +21,7 @@ SPLITS = {"validation": "valid", "dev": "valid"}  # a run's names of splits, and
 
 @dataclass(frozen=True)
 class PublishedSource:
-    """A publication: a short `name`, the `citation`, its `address`, and the text `compares` on what its marks mean."""
+    """A publication: a short `name`, the `citation`, its `address`. The text `compares` explains its marks."""
 
     name: str
     citation: str
@@ -31,7 +31,7 @@ class PublishedSource:
 
 @dataclass(frozen=True)
 class PublishedMark:
-    """A published result: whether contamination was found, the source, the LLM's checkpoint ("" if not stated)."""
+    """A published result: the finding (True: contamination), the source, the LLM's checkpoint ("" if unknown)."""
 
     source: PublishedSource
     found: bool
@@ -84,7 +84,7 @@ def published(view: RunResults, result: Result) -> tuple[PublishedMark, ...]:
 
 
 def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]:
-    """Return the agreement of each source with the run, for each LLM in the page's order. Both must have decided.
+    """Return each source's agreement with the run, for each LLM in the page's order, on results that both decided.
 
     A result that a run has twice (for two editions, serializers or prompt sets) counts twice.
     """
@@ -109,5 +109,5 @@ def _file() -> Mapping[str, Any]:
 
 
 def _studies() -> list[Mapping[str, Any]]:
-    """Return the file's entry for each source, which contains the source's LLMs."""
+    """Return the entry of `published.toml` for each source."""
     return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

@@ -1,4 +1,4 @@
-"""A query of trials.jsonl as the evidence shows it: the kind of reply, its right parts, and how unlikely they are.
+"""A query of trials.jsonl as a page shows it: the kind of reply, its right parts, and their chance under the baseline.
 
 `visible` is applied to every text that this module returns. A shortened text states how much was cut.
 """
@@ -51,11 +51,13 @@ OF_STATE = {
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """An asked cell of a row: its value in the table, the value read in the answer, and the read value's chance.
+    """A cell that was asked for: its value in the table, the value read in the answer, and the chance of the read
+    value.
 
     `state` is "right", "rounded" (right, but in fewer digits than the table's number), "wrong", "missing" (only the
-    table has a value) or "blank" (table and answer have no value). `chance` is under the baseline. For a rounded number
-    it is the chance of its digits. `has_prediction` states whether the baseline predicts the cell.
+    table has a value) or "blank" (table and answer have no value). `chance` is the baseline's probability of the read
+    value. For a rounded number it is the probability of its digits. `has_prediction` states whether the baseline
+    predicts the cell.
     """
 
     feature: str
@@ -69,7 +71,7 @@ class CellAnswer:
 
 
 def kind_of(trial: Trial) -> str:
-    """Return the kind of a query's result: one of `KINDS`, or `DECOY`."""
+    """Return the kind of a query's reply: one of `KINDS`, such as a hit, or `DECOY`."""
     if trial.get("decoy_of"):
         return DECOY
     if trial.get("hit") is True:
@@ -90,7 +92,7 @@ def _readable(trial: Trial) -> bool:
 
 @cached_on_trial
 def bits_of(trial: Trial) -> float:
-    """Return the recalled bits of an answer's right parts: their surprisal under the baseline."""
+    """Return the recalled bits of an answer: the surprisal of its right parts under the baseline."""
     if is_mapping(trial.get("expected")):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
@@ -189,7 +191,7 @@ def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
 
 
 def _judged(trial: Trial) -> list[list[str]]:
-    """Return the judgements on a completion as pairs of judge and word."""
+    """Return the judgements of a completion as pairs (judge, the judge's word)."""
     listed = trial.get("judged")
     pairs = [one for one in listed if isinstance(one, list) and len(one) == 2] if isinstance(listed, list) else []
     return [[one_line(text(by)), one_line(text(word))] for by, word in pairs]
@@ -201,7 +203,7 @@ def is_prompt(trial: Trial) -> bool:
 
 
 def _lookup(trial: Trial) -> dict[str, Any]:
-    """Return the row's own value, the number of documents that contain each text, and some of the places."""
+    """Return what a lookup found: the row's own value, the number of documents with each text, and some places."""
     found = [[one.where, one.before, "right" if one.own else "", one.found, one.after] for one in places(trial)]
     counts = ", ".join(f"{one}: {count:,}" for one, count in documents_by_text(trial))
     own = one_line(", ".join(f"{text(feature)} = {text(value)}" for feature, value in _expected_cells(trial)))
@@ -209,12 +211,12 @@ def _lookup(trial: Trial) -> dict[str, Any]:
 
 
 def is_passage(trial: Trial) -> bool:
-    """Return whether a passage was scored, without a question."""
+    """Return whether the LLM only scored a passage and answered no question."""
     return trial.get("question") == PASSAGE
 
 
 def scored(trial: Trial) -> float | None:
-    """Return the number that was read in a passage's scores; None if there is none."""
+    """Return the number that summarises the LLM's scores of a passage; None if there is none."""
     number = NUMBER.match(text(trial.get("parsed"))) if is_passage(trial) else None
     return float(number[0]) if number else None
 
@@ -231,7 +233,7 @@ def _costly(trial: Trial) -> list[list[str]]:
 
 
 def _cell_shown(cell: CellAnswer) -> list[str | None]:
-    """Return feature, expected value, value read, state, chance (None without a prediction) and bits."""
+    """Return a cell as a list: feature, expected value, value read, state, chance (None without a prediction), bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.has_prediction else None
     weight = rounded("recalled_bits", cell.bits) if cell.has_prediction and cell.state in RIGHT else ""
@@ -239,7 +241,7 @@ def _cell_shown(cell: CellAnswer) -> list[str | None]:
 
 
 def _words(trial: Trial) -> list[list[str]]:
-    """Return each expected word, "right" or "missing", and the least chance of a right word."""
+    """Return each expected word with "right" or "missing", and the smallest of the right words' chances."""
     expected, read = trial.get("expected"), words_read(trial)
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
     chances = {word: percent(_chance(_prediction(trial, word), word)) for word in read}
@@ -247,7 +249,7 @@ def _words(trial: Trial) -> list[list[str]]:
 
 
 def _choice(trial: Trial) -> dict[str, Any]:
-    """Return the expected label, the label read with its chance, and the answers of the baselines."""
+    """Return the right choice, the choice read in the answer with its chance, and the choices of the baselines."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if is_mapping(chance) else {}
     choice: dict[str, Any] = {"expected": one_line(_truth(trial))}
@@ -347,7 +349,7 @@ def _coarser(stored: object) -> tuple[RoundedPrediction, ...]:
 
 
 def _chance(prediction: CellPrediction | None, answer: str) -> float | None:
-    """Return an answer's chance; None if no prediction has probabilities."""
+    """Return the probability that the baseline's `prediction` gives to `answer`; None if it has no probabilities."""
     return _likely(_chances(prediction, answer))
 
 
@@ -364,7 +366,7 @@ def _likely(chances: Sequence[float], fewer: int = 0) -> float | None:
 
 
 def percent(chance: float | None) -> str:
-    """Return a chance in a form for people.
+    """Return a chance as text: in percent or, if it is tiny, as a power of ten.
 
     >>> percent(0.5), percent(0.0123), percent(7e-17), percent(None)
     ('50%', '1.2%', '7e-17', '')

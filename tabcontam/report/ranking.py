@@ -24,7 +24,7 @@ LETTER, LINE, POINT = 6.2, 12, 4  # width and height of a letter, radius of a po
 
 @dataclass(frozen=True)
 class RankingPoint:
-    """One LLM in a plot, in the plot's units. `label` is at (`label_x`, `label_y`), anchored at its start or end."""
+    """One LLM in a plot, in the plot's units. The text `label` starts or ends at (`label_x`, `label_y`)."""
 
     name: str
     x: float
@@ -41,7 +41,7 @@ class RankingPoint:
 
 @dataclass(frozen=True)
 class RankingPlot:
-    """Contamination against one accuracy, for the LLMs that have both. Ticks are pairs of position and label."""
+    """A plot of the contamination score against one accuracy, for LLMs with both. Ticks are pairs (position, label)."""
 
     measure: str
     title: str
@@ -101,7 +101,7 @@ def against_majority(rank: Rank, measure: str) -> str:
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
-    """Return the accuracy of always answering the largest class, by measure, as one number or as a range."""
+    """Return for each accuracy that of always answering the largest class: one number, or a range over the LLMs."""
     found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]
@@ -112,7 +112,7 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 
 
 def about(view: RunResults) -> str:
-    """Return an explanation of the columns: the tables and cells over which they are computed."""
+    """Return an explanation of the ranking's columns: from which tables and cells they are computed."""
     columns = [f"{column.title}: {words_of(view, column)}." for column in ranking_columns(view)]
     columns += [same] if (same := same_scores(view)) else []
     columns += left_out(view)
@@ -142,7 +142,7 @@ def words_of(view: RunResults, column: RankColumn) -> str:
 
 
 def left_out(view: RunResults) -> list[str]:
-    """Return a sentence for each reason for which means omit scores of LLMs under test."""
+    """Return for each reason to leave scores out of the ranking's means a sentence that names the scores."""
     results = [result for result in view.subjects if result.not_averaged and result.score is not None]
     return [
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
@@ -158,7 +158,7 @@ def _title(view: RunResults, result: Result) -> str:
 
 
 def same_scores(view: RunResults) -> str:
-    """Return a sentence on the columns that are left out because they equal the score; empty if there are none."""
+    """Return a sentence on the columns that are hidden because they equal the contamination score, or ""."""
     names = [column.name for column in ranking_columns(view)]
     ranks = view.ranks_in_order
     of = {"score_all": "all results"} | ({"score_shared": "the results that all LLMs share"} if len(ranks) > 1 else {})
@@ -196,7 +196,7 @@ def _correlation(view: RunResults, found: Correlation) -> str:
 
 
 def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, float]]:
-    """Return the LLMs with a contamination score and this accuracy, as (place, rank, score, accuracy)."""
+    """Return the LLMs that have a contamination score and the accuracy `measure`, as (place, rank, score, accuracy)."""
     return [
         (place, rank, rank.score, accuracy)
         for place, rank in enumerate(view.ranks_in_order, start=1)
@@ -262,7 +262,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def placed_labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[str, float, float, str]]:
-    """Return each label near its point, where it covers the least of the points and of the earlier labels."""
+    """Return each label with a position near its point, where it covers the least of points and earlier labels."""
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):

@@ -1,7 +1,7 @@
 """The cells that row tests asked for and an LLM answered, as CSV: one line for each cell.
 
-The CSV contains cells of the table. So it stays in the run's folder, next to trials.jsonl, and no published form of a
-report includes it. As in the CSV of results, no spreadsheet reads a text as a formula.
+The CSV contains cells of the table. So it stays in the run's folder, and no published form of a report includes it. As
+in the CSV of results, no spreadsheet reads a text as a formula.
 """
 
 import csv
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 class RecalledCellWriter:
-    """A writer of the file, result by result. Without `head` it writes a part of the file without the header."""
+    """A writer of the CSV, result by result. Without `head` it writes no header, for a part of the CSV."""
 
     def __init__(self, file: TextIO, head: bool = True) -> None:
         self._writer = csv.writer(file)
@@ -46,8 +46,8 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     `row` is the table's row, counted from 1 below the header. `bits` are the recalled bits of the cell, `row_bits` the
     recalled bits of all cells of the query. A cell has 0 bits unless it is right, or a number that is right in fewer
     digits (`right` is then false). A row found in documents has a line for each cell that was looked up. The line
-    states the number of documents found and the first place in them. It has no bits, because a lookup's evidence exists
-    only for all rows together.
+    states the number of documents found and the first place in them. It has no bits, because a lookup is evidence only
+    over all rows together.
     """
     written = io.StringIO(newline="")
     recalled, trials_of = RecalledCellWriter(written), TrialIndex(view.results, trials)

@@ -38,7 +38,7 @@ ABOUT = (
 
 
 class LlmTable(NamedTuple):
-    """An LLM and a table, in any serialization."""
+    """An LLM and a table, whatever the serializer."""
 
     llm: str
     dataset: str
@@ -61,7 +61,7 @@ class RowRecall:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """The number of classified rows, the number classified right, and the learners' share of right answers on them."""
+    """A group of rows: how many the LLM classified, how many of them right, the learners' share of right answers."""
 
     rows: int
     hits: int
@@ -154,7 +154,7 @@ class RecallCollector:
                 one.tests[result.test] = None
 
     def compared(self, placed: Iterable[tuple[str, Result]]) -> list[RecallComparison]:
-        """Return a comparison for each of the labelled classifications with answers on rows of both groups."""
+        """Return a comparison for each classification in `placed` with answers on recalled rows and on other rows."""
         found = []
         for label, result in placed:
             answered = self._classified.pop(result.place, ())
@@ -177,7 +177,7 @@ class ClassAnswer(NamedTuple):
 
 
 def compare_accuracies(view: RunResults, trials: Iterable[Trial]) -> list[RecallComparison]:
-    """Return a comparison for each classification with answers on rows of both groups, in the page's order."""
+    """Return a comparison for each classification with answers on recalled and on other rows, in the page's order."""
     trials_of, found = TrialIndex(view.results, trials), []
     own = grouped(view.results, lambda cell: cell.llm)
     for block in view.blocks:
@@ -197,7 +197,7 @@ def _is_classification(result: Result) -> bool:
 
 
 def merge_recall(runs: Iterable[Mapping[LlmTable, Mapping[int, RowRecall]]]) -> dict[LlmTable, dict[int, RowRecall]]:
-    """Merge the recall of rows over several runs. A row is recalled if some run recalled it."""
+    """Merge the recall of rows over several runs. A row counts as recalled if it is recalled in any run."""
     found: dict[LlmTable, dict[int, RowRecall]] = {}
     for run in runs:
         for about, rows in run.items():
@@ -239,7 +239,7 @@ def _row(trial: Trial) -> int | None:
 
 
 def _is_informative(trial: Trial) -> bool:
-    """Return whether an answer about a row's cells was read and could have shown that the row was recalled."""
+    """Return whether an answer was read, and would have had ten bits if all its cells had been right."""
     if not is_mapping(trial.get("expected")) or trial.get("decoy_of") or trial.get("readable") is not True:
         return False
     return bits_if_right(trial) >= RECALLED_ROW_BITS

@@ -1,7 +1,7 @@
-"""A run's results in publishable form: of a table that may not be shown, only verdicts and numbers.
+"""A run's results in publishable form: for a table that may not be shown, they have only verdicts and numbers.
 
-The code lists what is published of such a table, not what is left out. So a new field of results reveals nothing until
-the code lists it. Texts are written anew from the numbers, and a column is named by its position.
+The code lists the fields of results that are published, not those that are left out. So a new field stays private until
+the code lists it. Texts are composed anew from the numbers, and a column is named by its position.
 """
 
 import re
@@ -41,7 +41,8 @@ def restricted_tables(run: RunFacts, everything: bool = False) -> frozenset[Tabl
     """Return the tables of a run with cells that may not be published.
 
     A table's cells may be published only if a card with the hash of its file calls it public under an open licence.
-    Tables asked about with a known file that is not open, or with withheld or fresh rows, may not be published.
+    Cells may not be published of tables that were asked about with a known file that is not open, or with withheld or
+    fresh rows.
     """
     cards = all_cards().values()
     closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
@@ -63,7 +64,7 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
 
 
 def redact_results(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
-    """Return the results without the parts that may not be published, and the redaction that removed them."""
+    """Return the results without the parts that may not be published, and the `Redaction` that removed these parts."""
     people = tuple(one.by for one in view.judges if one.person)
     done = Redaction(view.run, restricted_tables(view.run, everything), people)
     return done.results(view), done
@@ -88,7 +89,7 @@ class Redaction:
         return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, sentence: str) -> str:
-        """Return a sentence with the published names of corpora and references: without addresses and folders."""
+        """Return a sentence with the published names of corpora and references in it, without addresses and folders."""
         named = {*self._corpora, *(llm.spec for llm in self.run.references)}
         for name in sorted((name for name in named if self.llm(name) != name), key=len, reverse=True):
             sentence = sentence.replace(name, self.llm(name))
@@ -369,7 +370,7 @@ def _without_place(spec: str) -> str:
 
 
 def _apart(names: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the new names by the old names. A number makes each new name unique."""
+    """Return a mapping from old to new names. New names that would be equal get a number."""
     found: dict[str, str] = {}
     for old, new in names:
         taken = [name for other, name in found.items() if other != old]

@@ -1,4 +1,4 @@
-"""The text that `replay` prints: a line for each LLM and, on request, each disagreement."""
+"""The text that `replay` prints: a line for each LLM and, on request, each decision that is not the recorded one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ def render_replay(view: RunResults) -> str:
 
 
 def _by_paper(view: RunResults) -> list[str]:
-    """Return the agreement of papers' methods, as on the page; empty if only the paper of Table 1 was recorded."""
+    """Return the agreement of the papers' methods, as on the page; empty if all tests are of Ronval et al. 2024."""
     shown = replace(view, results=one_result_a_square(view.results))
     if not papers(shown):
         return []

@@ -36,7 +36,7 @@ def escaped(text: str) -> str:
 
 
 def _unread(summary: UnreadSummary) -> str:
-    """Return the number of unread answers, the first reply for each reason, and the advice, as HTML."""
+    """Return as HTML the number of unread answers, the first reply for each reason, and advice."""
     first = "".join(f'<li>{escaped(kind)}: <q dir="auto">{escaped(reply)}</q></li>' for kind, reply in summary.first)
     advice = OPTION.sub(r"<code>\1</code>", escaped(summary.advice))
     advice = f"<p>What to do: {advice}.</p>" if advice else ""
@@ -44,7 +44,7 @@ def _unread(summary: UnreadSummary) -> str:
 
 
 class ResultMarkup:
-    """A writer of a run's results. `pages` names the tests with a docstring; `numbers` returns a result's measures."""
+    """A writer of the HTML of a run's results. `pages` names tests with a docstring; `numbers` returns measures."""
 
     def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
         self._titles, self._view, self._numbers = titles, titles.view, numbers
@@ -75,7 +75,7 @@ class ResultMarkup:
         return trusted_markup("".join(squares))
 
     def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
-        """Return the results of a column in words. Each has an empty place for its evidence."""
+        """Return the results of a column in words. A script fills the empty element in each with the evidence."""
         return trusted_markup("".join(self._entry(leaf, number, result, packed) for result in column.results.values()))
 
     def _square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:

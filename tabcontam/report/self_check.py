@@ -1,8 +1,7 @@
 """The self-check: a conclusion on the tests themselves, from a run that asks only controls, and the next command.
 
-A control is a language model that is known to have read a table, or to have read none of its rows. If no other LLM is
-asked, the run checks the tests. The row tests must find rows in a control that read the table, and no rows in the other
-controls.
+A control is a model that is known to have read a table, or to have read none of its rows. A run that asks only controls
+checks the tests. The row tests must find rows in a control that read the table, and no rows in the other controls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +51,7 @@ def self_check(view: RunResults) -> SelfCheck | None:
 
 
 def _measured(results: Iterable[Result]) -> list[Result]:
-    """Return the results that are decided, and the results with no answer although all queries were asked."""
+    """Return the results with a decided verdict, and those with no answer although all queries were asked."""
     silent = Verdict.NO_ANSWER
     return [
         result for result in results if result.verdict in DECIDED or (result.verdict is silent and not result.cut_short)
@@ -64,7 +63,7 @@ def _found(results: Iterable[Result]) -> list[Result]:
 
 
 def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
-    """Return in words how many results of row tests found rows, in controls that read the rows and in others."""
+    """Return in words how many row-test results found rows, in controls that read the rows and in other controls."""
     parts: list[str] = []
     for results, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
         if results:
@@ -112,7 +111,7 @@ def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
 
 
 def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
-    """Return the tests that do not find rows in a control that has read them."""
+    """Return the tests that find no rows in a control that has read the rows."""
     missed = [result for result in _measured(exposed) if result.verdict is not Verdict.CONTAMINATED]
     tests = grouped(missed, lambda result: result.test)
     tables = {test: phrase(list(dict.fromkeys(map(view.label, results)))) for test, results in tests.items()}

@@ -1,4 +1,4 @@
-"""The splits of a dataset next to each other: a sentence for each LLM names the splits that it has seen."""
+"""A comparison of a dataset's splits, such as train and test: a sentence names the splits that an LLM has read."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class SplitLine:
 class SplitGroup:
     """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too.
 
-    The number is None if the split's rows could not be compared with those of all other splits.
+    It is None if the split's rows could not be compared with those of all other splits.
     """
 
     title: str
@@ -86,7 +86,7 @@ def _key(table: TableVerdict) -> Key:
 
 
 def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdict | None]) -> str:
-    """Return in words which splits leaked: `rows of train were detected, and none of test`."""
+    """Return in words of which splits the LLM has read rows: `rows of train were detected, and none of test`."""
     by_verdict: dict[Verdict, list[str]] = {}
     for name, table in zip(names, tables, strict=True):
         by_verdict.setdefault(_decided(titles, table), []).append(name)
@@ -116,7 +116,7 @@ def _either(names: Sequence[str]) -> str:
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
-    """Print for each dataset a line an LLM: the leaked splits and each verdict. The controls in `joined` are dimmed."""
+    """Print a line for each dataset and LLM: the detected splits, and each verdict. Controls in `joined` are dimmed."""
     from rich.cells import cell_len
 
     if not groups:

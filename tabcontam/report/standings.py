@@ -1,4 +1,4 @@
-"""The standing of each LLM and table: what is known about them, for the report's sentences and its overview."""
+"""The standing of each LLM and table: its verdicts and their reasons, for the report's sentences and overview."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ class TableStanding:
     verdict on the rows, and `knowledge` the verdict of the tests of knowledge; None if no such test has a verdict.
     `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on`
     names the one column (or the columns of one entity) behind a finding; such a finding decides nothing. It is "" for
-    other findings. `void` names the row tests that the controls in `control` show to be worthless on this table.
+    other findings. `void` names the row tests that do not count on this table, because of the controls in `control`.
     `unsure` means that the gate reaches no conclusion, although `rows` has a verdict. `cut` means that some queries
     were not asked. `source` names the file of recorded answers. `corpora` contain rows of the table and, as the user
     states, were training data of the LLM. `by_corpora` means that only the corpora show contamination, not the answers.
@@ -83,7 +83,7 @@ class Titles:
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """Return the words that distinguish a dataset's tables: edition, split, serializer, prompt set, source."""
+        """Return the words that tell a table from others of its dataset: edition, split, serializer and others."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
@@ -112,7 +112,7 @@ class Titles:
 
     @cached_property
     def ruled(self) -> Mapping[Tested, TableRuling]:
-        """The gate's decisions."""
+        """The gate's decision on each LLM and table."""
         return rulings(self.view)
 
     def ruling(self, of: Result | TableVerdict) -> TableRuling | None:
@@ -188,7 +188,7 @@ def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
 
 
 def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
-    """Return the common reason of the results with the decisive verdict; "" if they have several reasons or a long one.
+    """Return the common reason of the results that have `verdict`; "" if they have several reasons or a long one.
 
     For a finding that rests on one column, it is the reason of `table`.
     """

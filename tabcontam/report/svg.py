@@ -63,7 +63,7 @@ def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
 
 
 def _legend() -> list[tuple[str, int]]:
-    """Return each outcome with the x position of its square."""
+    """Return each outcome of the legend with the x position of its square."""
     places, edge = [], MARGIN
     for outcome in OUTCOMES:
         places.append((outcome, edge))

@@ -11,7 +11,7 @@ FILE = Path(__file__).with_name("tabllm.toml")
 
 @dataclass(frozen=True)
 class PublishedAuc:
-    """A published AUC at 0 shots: table, LLM, template and source, and the text `compares` on its comparability."""
+    """A published AUC at 0 shots: table, LLM, template and source. The text `compares` states how comparable it is."""
 
     dataset: str
     llm: str

@@ -1,4 +1,4 @@
-"""The report on a terminal, similar to pytest's: a letter for each result, the evidence, a summary, a last line."""
+"""The report on a terminal, in pytest's manner: a letter for each result, the evidence, a summary, and a last line."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -101,7 +101,7 @@ def _is_crowded(view: RunResults) -> bool:
 
 
 def _print_left(paper: TerminalWriter, parts: Sequence[object], most: int | None, what: str) -> None:
-    """Print how many items of a list were left out. `most` is the number shown; None means all."""
+    """Print how many of the `parts` were left out of a list. `most` is the number shown; None means all."""
     if most is not None and len(parts) > most:
         paper.line(f"({len(parts) - most:,} more {what}: see -v, or index.html)", "dim")
 
@@ -154,7 +154,7 @@ def _style(view: RunResults, of: Result | TableVerdict) -> str:
 
 
 def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, str]]]]:
-    """Yield each column with its results. Each result has the share of results so far, like pytest's `[ 37%]`."""
+    """Yield each column with its results. Each result comes with the progress so far, like pytest's `[ 37%]`."""
     done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
@@ -302,7 +302,7 @@ def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool 
 
 
 def _figures(view: RunResults, table: TableVerdict) -> str:
-    """Return the numbers behind a table's verdict. Only a finding has bits, because the baseline earns some, too."""
+    """Return the numbers behind a table's verdict. Recalled bits are for findings only: the baseline has some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
     left_out = ["q_value"] * bool(table.sequential_queries)  # the reason already contains E
     left_out += ["recalled_bits"] * (table.by_corpora or table.llm in view.corpora)  # recalled bits belong to answers
@@ -384,7 +384,7 @@ def _print_recalled_rows(paper: TerminalWriter, view: RunResults, trials: Iterab
 
 
 def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line for each LLM with 95 % intervals below, and how contamination correlates with other measures."""
+    """Print a line for each LLM with 95 % intervals below it, then how contamination correlates with other measures."""
     from rich.text import Text
 
     columns = ranking_columns(view)
@@ -439,7 +439,7 @@ def _print_comparisons(paper: TerminalWriter, view: RunResults, verbosity: int, 
 
 
 def _limits(interval: tuple[float, float] | None) -> str:
-    """Return both ends of an interval in few characters.
+    """Return the ends of an interval in few characters.
 
     >>> _limits((0.381, 1.0))
     '.38-1.00'
@@ -465,7 +465,7 @@ def _print_durations(paper: TerminalWriter, view: RunResults, most: int) -> None
 def _print_summary(
     paper: TerminalWriter, view: RunResults, letters: str, *, each_skip: bool, most: int | None = None
 ) -> None:
-    """Print the results of each outcome that `letters` choose, at most `most` lines for each outcome."""
+    """Print the results with the outcomes that `letters` choose, in at most `most` lines for each outcome."""
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [result for result in view.subjects if result.verdict is SUMMARY[letter]] for letter in letters

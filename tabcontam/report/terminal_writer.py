@@ -88,8 +88,8 @@ class TerminalWriter:
 
 
 def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
-    """Return a table without lines, with `gap` blanks between columns. The `first` folds; the others (`heads`) are
-    flush right.
+    """Return a table without lines, with `gap` blanks between columns. The column `first` folds long text; the others
+    (`heads`) are flush right.
     """
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""The digest of an LLM's trials for its page, collected result by result: the evidence and the recalled rows.
+"""The summary (digest) of an LLM's trials for its page, collected by result: the evidence and the recalled rows.
 
 A digest needs only a few facts of the run and the results of one LLM, so another process can compute it.
 """

@@ -17,7 +17,7 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 
 
 class CachedTrial(dict[str, Any]):
-    """A trial that is examined several times. It caches what functions compute from it."""
+    """A trial that several functions examine. It caches what they compute from it."""
 
     predictions: Any = None  # predictions already parsed, by feature, word or choice
     computed: Any = None  # results of functions, by the functions' names
@@ -43,7 +43,7 @@ def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
 
 @runtime_checkable
 class TrialSource(Protocol):
-    """Trials that are read for one result at a time, because all of them may not fit into memory."""
+    """A source of trials that reads those of one result at a time, because all together may not fit into memory."""
 
     def __iter__(self) -> Iterator[Trial]: ...
 

@@ -1,6 +1,6 @@
 """The unread answers of a result: their number by reason, the first reply for each reason, and advice.
 
-The next step for a user depends on the reason: the reply declined, was not understood, or was cut off.
+The advice depends on the reason: the reply declined to answer, was not understood, or was cut off.
 """
 
 from collections import Counter
@@ -30,8 +30,8 @@ class UnreadSummary:
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
-    """Return a summary of a result's unread answers; None if all were read. `asked` has each trial with its kind, such
-    as a hit or unread.
+    """Return a summary of a result's unread answers; None if all were read. `asked` has pairs of a trial and its kind,
+    such as "unread".
 
     A reply that was not understood counts as declined if more than half of the queries got the same reply.
     """
@@ -59,7 +59,7 @@ def _reply_text(trial: Trial) -> str:
 
 
 def advice(kind: str) -> str:
-    """Return the advice for a result with unread answers that are mostly of this kind."""
+    """Return the advice for a result whose unread answers are mostly of one kind."""
     prompts, serializer, again = (option(name) for name in ("prompts", "serializer", "retry_unanswered"))
     form = option("form", "completion")
     return {

@@ -11,7 +11,7 @@ LOG_PROBABILITIES = "log-probabilities"  # the name of this need of a test in me
 
 
 def advise_on_lack(tests: Sequence[str], lacks: str) -> str:
-    """Return advice for a model without the log-probabilities that `tests` need; "" if `lacks` is another need."""
+    """Return advice if `lacks` says that a model lacks the log-probabilities that `tests` need; "" otherwise."""
     if lacks != LOG_PROBABILITIES:
         return ""
     known = by_id()

@@ -32,9 +32,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SideCounts:
-    """The number of pairs on one side of the cut-off, and their mean lift. `above` counts pairs above the majority.
+    """The number of pairs (model, table) on one side of the cut-off, and their mean lift. `above` counts the pairs with
+    an accuracy above the majority class's.
 
-    `significant` and `exactly` count the pairs that are significantly above it, by the t-test and the exact test.
+    `significant` and `exactly` count the pairs that are significantly above it, by the t-test and by the exact test.
     """
 
     pairs: int
@@ -48,9 +49,9 @@ class SideCounts:
 class OpennessGroup:
     """The models of one openness, or all models.
 
-    `above_p` is the Mann-Whitney test's p-value for a difference between both sides in the share of pairs above the
-    majority, `significant_p` for the pairs significantly above it. `signs` is (models with the larger share above the
-    majority before, models with the larger share after, p-value of the paired sign test).
+    `above_p` is the Mann-Whitney test's p-value for a difference between before and after in the share of pairs above
+    the majority class; `significant_p` is that for pairs significantly above it. `signs` is (models with the larger
+    share above the majority before, models with the larger share after, p-value of the paired sign test).
     """
 
     name: str
@@ -65,7 +66,7 @@ class OpennessGroup:
 
 @dataclass(frozen=True)
 class LlmChronology:
-    """One model: its pairs in the order of release, both sides, and the trend of its lift by the year of release."""
+    """One model: its pairs in the order of release, counts before and after its cut-off, and the trend of its lift."""
 
     llm: str
     title: str
@@ -83,8 +84,8 @@ class TableDifficulty:
     """A supervised baseline on the tables, which shows how hard they are.
 
     `tables` are (table, release, lift of the baseline), `unknown` the tables without a baseline. `drift` is the trend
-    of the baseline's lift over years. `dates` is the models' difference between both sides on these tables. `left` is
-    the same difference without the part that the baseline predicts.
+    of the baseline's lift over years. `dates` is the models' difference between before and after on these tables.
+    `left` is this difference without the part that the baseline predicts.
     """
 
     tables: tuple[tuple[str, str, float], ...]
@@ -95,7 +96,7 @@ class TableDifficulty:
 
     @property
     def explains(self) -> bool:
-        """True if the models' difference is significant, but no longer after the difficulty is removed."""
+        """True if the models' difference is significant, but `left`, without the tables' difficulty, is not."""
         found, left = self.dates, self.left
         return found is not None and found.p_value <= DATE_LEVEL and (left is None or left.p_value > DATE_LEVEL)
 
@@ -208,7 +209,7 @@ def _of_llm(pairs: Sequence[DatedPair]) -> LlmChronology:
 def _exchanged(
     pairs: Sequence[DatedPair], baselines: Baselines, seed: int, rule: Rule = _by_precision
 ) -> DateExchange | None:
-    """Return the permutation test of dates. With `baselines`, the part of each lift that they predict is removed."""
+    """Return the permutation test of release dates. With `baselines`, the lifts that they predict are subtracted."""
     llms = list(dict.fromkeys(pair.llm for pair in pairs))
     released = {pair.dataset: (pair.released, pair.completed) for pair in pairs}
     datasets = [one for one in sorted(released) if not baselines or one in baselines]

@@ -1,4 +1,4 @@
-"""Pairs of results that differ in one thing: versions of a family, serializers, prompt sets or runs.
+"""Pairs of results that differ in one thing: the version of a model, the serializer, the prompt set or the run.
 
 A verdict states that chance does not explain one result. A comparison states that two results differ. Neither implies
 the other: a single answer may move a p-value across its level, and of two contaminated results one may have far more
@@ -69,7 +69,7 @@ class Comparison(ResultFields):
 
 
 class QueryOutcomes(NamedTuple):
-    """The answers to one test, as a comparison needs them.
+    """The right and the other answers to one test, for a comparison.
 
     `right` contains a digest of each query with a right answer, `others` of each other query with a reply. The same
     query has the same digest in all results.
@@ -131,8 +131,8 @@ def compare_pairs(
     """Return the comparisons of a run: versions, serializers, prompt sets, and results that are in two merged runs.
 
     `pairs` are from `pairs_to_compare`; `answers` has the answers to each of their results. The q-value (Benjamini and
-    Hochberg) is over all testable comparisons of a kind. `beyond_chance` is true if the q-value is at most the run's
-    alpha. Controls that joined the run are not compared.
+    Hochberg) corrects over all comparisons of a kind that have a p-value. `beyond_chance` is true if the q-value is at
+    most the run's alpha. Controls that joined the run are not compared.
     """
     counted = _counted(results)
     sides = {key: ComparedSide(result, answers.get(key, NO_ANSWERS)) for key, result in counted.items()}
@@ -161,7 +161,7 @@ def compared_results(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
 
 
 def planned_alike(run: RunFacts) -> bool:
-    """Return whether all results, or merged runs, share one plan: then equal ids mean the same query."""
+    """Return whether all results come from one plan of queries, so that equal ids mean the same query."""
     return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
@@ -169,8 +169,8 @@ def answers_of(lines: Sequence[Line], by_id: bool) -> QueryOutcomes:
     """Return the answers to one test, from the newest trial of each query.
 
     With `by_id`, queries with the same id, asked cells and expected cells are the same; otherwise their prompts have to
-    be equal, too. Decoys, queries without a reply, and answers that alone are neither hit nor miss are left out. A
-    declined answer is not right.
+    be equal, too. Left out are decoys, queries without a reply, and answers that are neither right nor wrong on their
+    own. A declined answer is not right.
     """
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != ReplyState.FAILED]
@@ -220,7 +220,7 @@ def _difference(pair: ResultPair) -> Differing:
     """Return the shares of right answers, with McNemar's exact test on the queries that both sides were asked.
 
     If the sides share less than half of their queries, the test is Fisher's exact test on all their queries. Without
-    trials, Fisher's test uses the results' own counts, if each hit is a query. Both tests assume independent queries.
+    trials, Fisher's test uses the counts in the results, if they count queries. Both tests assume independent queries.
     """
     first, second = (side.answers for side in pair.sides)
     asked, other = first.right | first.others, second.right | second.others
@@ -243,7 +243,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 
 
 def _counts(result: Result) -> tuple[int, int] | None:
-    """Return (hits, queries) of a result without trials; None if there are none, or if its hits are words."""
+    """Return (hits, queries) of a result without trials; None if it has no such counts, or if its hits are words."""
     hits, queries, score = result.hits, result.queries, result.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=SCORE_PRECISION):
         return None
@@ -251,7 +251,7 @@ def _counts(result: Result) -> tuple[int, int] | None:
 
 
 def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
-    """Return the results by key, without controls. If a result was recorded twice, the contaminated one is returned."""
+    """Return the results by key, without controls. If two recorded results share a key, the contaminated one counts."""
     counted: dict[ResultKey, Result] = {}
     for result in results:
         if not result.control and ((key := result.key) not in counted or result.verdict is Verdict.CONTAMINATED):
@@ -276,7 +276,7 @@ def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair
 def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
     """Return all pairs of results of one model and test that differ only in the serializer, or only in the prompt set.
 
-    The main run of recorded answers has no serializer and no prompt set.
+    In recorded answers, the results of the main run have no serializer and no prompt set.
     """
     pairs = []
     for kind, way in WAYS.items():

@@ -1,6 +1,6 @@
-"""Judgements of completions by people and models: the judgement that counts, a judge's errors, and judges' agreement.
+"""Judgements of completions (rows that a model completed) by people and models, judges' errors and agreement.
 
-A judgement is of a completion and the true piece, not of a query. A new completion needs a new judgement.
+A judgement is about a completion and the true rest of the row, not about a query. A new completion needs a new one.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ class Judgement:
     """One judge's judgement of one pair; a line of judgements.jsonl.
 
     `by` is the model's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge
-    was asked but gave no word: this is never a "no match", and `detail` states the reason. A pair that was `made` to
+    was asked but gave no word. This does not count as "no match"; `detail` states the reason. A pair that was `made` to
     check the judge has the likeness (true word) `made`. `begging` is true if its completion asks the judge for another
     word. A made pair belongs to no model: `place.llm` is empty.
     """
@@ -86,7 +86,7 @@ def pair_of(compared: CompletionPair) -> str:
 
 
 class Judgements:
-    """The judgements in a run's folder: each judge's last one of each pair."""
+    """The judgements in a run's folder: each judge's last judgement of each pair of texts."""
 
     def __init__(self, lines: Iterable[Judgement] = ()) -> None:
         newest: dict[tuple[str, ...], Judgement] = {}
@@ -104,7 +104,7 @@ class Judgements:
 
     @cached_property
     def judges(self) -> tuple[str, ...]:
-        """The judges by rank: the last model, earlier models, then people by the time of their first judgement."""
+        """The judges by rank: the model that judged last, earlier models, then people in the order of their start."""
         last = {one.by: place for place, one in enumerate(self._all) if not one.person}
         people = dict.fromkeys(one.by for one in self._all if one.person)
         return (*sorted(last, key=lambda by: -last[by]), *(name for name in people if name not in last))
@@ -123,11 +123,11 @@ class Judgements:
         return {by: found[by] for by in self.judges if by in found}
 
     def made(self, by: str) -> list[Judgement]:
-        """Return a judge's judgements of made pairs."""
+        """Return a judge's judgements of pairs that were made to check judges."""
         return [one for one in self._all if one.made is not None and one.by == by]
 
     def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> list[Trial]:
-        """Return the trials of a test. Each contains the judgement that counts."""
+        """Return the trials of a test, each with the judgement that counts for it."""
         if not test.judgeable or not self._all:
             return list(trials)
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
@@ -185,7 +185,7 @@ class JudgeFacts:
 
     @property
     def errs(self) -> str:
-        """Its error rate on the made pairs, in words; "" without such pairs."""
+        """In words, the judge's error rate on pairs made to check judges; "" without such pairs."""
         pairs, right = sum(one.pairs for one in self.made), sum(one.right for one in self.made)
         if not pairs:
             return ""
@@ -259,7 +259,7 @@ def _made(word: Likeness, own: Sequence[Judgement]) -> MadePairRecord:
 def _judgements_of_pairs(
     judgements: Judgements, compared: Compared
 ) -> dict[tuple[ResultKey, str], dict[str, Judgement]]:
-    """Return the judgements of each completion that may be judged, including exact ones."""
+    """Return the judgements of each completion that may be judged, even if it equals the true text."""
     return {
         (place, one.query_id): found
         for place, own in compared.items()
@@ -271,7 +271,8 @@ def _judgements_of_pairs(
 def agreements(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> tuple[Agreement, ...]:
     """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
 
-    The text alone gives exact or no match. A method is a test with a published rule that decided the same setting.
+    The text alone can only decide between an exact match and no match. A method is a test with a published rule that
+    decided the same setting.
     """
     labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
     for place, own in compared.items():
@@ -295,7 +296,7 @@ def agreements(judgements: Judgements, compared: Compared, results: Iterable[Res
 
 
 def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared) -> dict[tuple[str, ...], bool]:
-    """Return Algorithm 2's decision on each setting, if enough of its completions have a word."""
+    """Return Algorithm 2's decision on each setting (a model on a table) with a word for enough completions."""
     found = {}
     for place, own in compared.items():
         labels = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
@@ -307,7 +308,7 @@ def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared
 
 
 def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[tuple[str, ...], bool]]:
-    """Return the published decisions on each setting, from tests without a judge."""
+    """Return each published rule's decision on each setting, from tests that need no judge."""
     judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for result in results:

@@ -1,4 +1,4 @@
-"""A check of a run's results: content that no run writes, for example after an edit by hand, is an error."""
+"""A check of a run's results. Content that no run writes, for example after an edit by hand, is an error."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def check_whole(view: RunResults) -> None:
 
 
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
-    """Yield a line for each fault that no run writes, and that the gate would not notice otherwise."""
+    """Yield a line for each contradiction that the gate would not notice otherwise."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(result.llm, result.table) for result in view.results if result.test in view.row_tests}
     llms = {result.llm for result in view.results}

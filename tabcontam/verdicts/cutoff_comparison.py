@@ -36,7 +36,7 @@ class AccuracyCounts:
 
 @dataclass(frozen=True)
 class SideAccuracy(AccuracyCounts):
-    """The answers on one side of a cut-off: right, all, the majority class's accuracy, and the split."""
+    """The answers on one side of a cut-off: numbers of right and of all answers, the majority's accuracy, the split."""
 
     split: str
     hits: int
@@ -59,7 +59,7 @@ class CutoffComparison:
 
 
 def side_of_split(split: str, cutoff: str) -> str:
-    """Return the side of a cut-off that all rows of a split by dates are on; "" if the rows are on both sides.
+    """Return on which side of a cut-off all rows of a split by dates are; "" if rows are on both sides.
 
     >>> side_of_split("after-2024-06", "2023-10"), side_of_split("after-2023-09", "2023-10")
     ('after', '')

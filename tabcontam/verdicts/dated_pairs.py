@@ -40,7 +40,7 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def t_test(self) -> tuple[float, float]:
-        """The half-width of the one-sided 99% t-interval, and the p-value of an accuracy above the majority's."""
+        """The half-width of the one-sided 99% t-interval, and the t-test's p-value against the majority's accuracy."""
         return statistics.t_test(self.hits, self.answered, self.majority)
 
     @cached_property
@@ -70,7 +70,7 @@ def results_by_dates(view: RunResults) -> list[Result]:
 
 
 def _of_accuracy(view: RunResults, result: Result) -> bool:
-    """Return whether a result's score is an accuracy. Memory's share is none, although its test asks for classes."""
+    """Return whether a result's score is an accuracy. Memory's share is not, although its test asks for classes."""
     return result.kind is EvidenceKind.CLASSIFICATION and view.facts[result.test].measure != RECALLED
 
 
@@ -117,7 +117,7 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
 
 
 def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair | None:
-    """Return the pair of a result. If something is missing, return None and add a line to `left`."""
+    """Return a result's pair. If it lacks a date or an accuracy, return None and add a line to `left`."""
     card, entry = card_of(view, result), entry_of(view, result.llm)
     majority = result.statistic.expected if result.statistic else None
     if entry is None or not entry.cutoff:

@@ -30,8 +30,8 @@ def side(released: str, cutoff: str, completed: str = "") -> int:
     """Return 1 if a table was published before the end of training data, -1 if after it, 0 if that is not known.
 
     All dates are YYYY, YYYY-MM or YYYY-MM-DD. Two dates are compared at the precision that both have. If they are equal
-    at that precision, the result is 0. A table that was `completed` after its release, such as the data of a season, is
-    before only if its last row is.
+    at that precision, the result is 0. A table that grew after its release until `completed`, such as the data of a
+    season, counts as before only if its last row is.
 
     >>> side("2021", "2021-09"), side("2020", "2021-09"), side("2021-10-03", "2021-09")
     (0, 1, -1)

@@ -1,7 +1,7 @@
 """The only place where measurements become verdicts.
 
-`calibrated` decides over all results of a model and a family of tests at once, by Benjamini and Hochberg's correction
-at the run's level. `paper` repeats the published decisions on the unchanged replies, result by result.
+The rules `calibrated` decide over all results of a model and a family of tests at once, by Benjamini and Hochberg's
+correction at the run's level. The rules `paper` repeat the published decision on each result's unchanged replies.
 """
 
 from collections import Counter
@@ -29,12 +29,12 @@ class Decision:
 
 
 def level(alpha: float, results: int) -> float:
-    """Return the p-value that makes one of this many results a finding, whatever the other results."""
+    """Return the p-value that makes one of `results` results a finding, whatever the others show."""
     return alpha / max(results, 1)
 
 
 def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
-    """Return the q-value of each p-value, over all that share its error budget (Benjamini and Hochberg 1995)."""
+    """Return each p-value's q-value, over all p-values that share its error budget (Benjamini and Hochberg 1995)."""
     q_values: dict[Key, float] = {}
     for sharing in grouped(p_values, budget).values():
         q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
@@ -42,10 +42,11 @@ def corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) 
 
 
 def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:
-    """Return the decision on a result under the calibrated rules if its p-value is no finding.
+    """Return the calibrated rules' decision on a result without contamination: not detected, uninformative or no
+    answer.
 
-    The result is clean only if its answers could have reached `level`. They could not, for example, if too few decoys
-    were answered, or if the published rules asked queries that the calibrated rules do not ask.
+    The result is not detected only if its answers could have reached `level`. They could not, for example, if too few
+    decoys were answered, or if the published rules asked queries that the calibrated rules do not ask.
     """
     if test.decides and trials and not evidence.asked:  # no query has a null model: no answer can be evidence
         reason = test.uninformative([trial.query for trial in trials], level)
@@ -84,7 +85,7 @@ def texts(trials: Sequence[Trial]) -> int:
 
 # reasons: the largest number of reasons for unread answers that are named
 def unanswered(trials: Sequence[Trial], *, reasons: int = 3) -> str:
-    """Return the number of queries without a readable answer, or else of such decoys, and the most frequent reasons."""
+    """Return in words the number of queries (if none, of decoys) without a readable answer, and the main reasons."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if not trial.readable]
     if own and not silent:

@@ -63,7 +63,7 @@ def read_results(folder: Path) -> RunResults:
 
 
 def parse_results(document: object) -> RunResults:
-    """Return the results in a JSON document. Raises `UsageError` with one line on the first foreign value."""
+    """Return the results in a JSON document. Raises `UsageError` with one line on the first invalid value."""
     from pydantic import ValidationError
 
     if not isinstance(document, Mapping) or "schema" not in document:
@@ -140,7 +140,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:
-    """Forbid other properties in a part of the schema, and describe each field by the docstring below the field."""
+    """Forbid unknown properties in a part of the schema, and describe each field by the docstring below the field."""
     words = {
         field.target.id: text.value.value
         for part in kind.__mro__[:-1]

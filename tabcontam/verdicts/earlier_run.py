@@ -1,4 +1,4 @@
-"""The gate with an earlier run, called the baseline: only new contamination fails.
+"""The gate with an earlier run, called the baseline: only contamination that the earlier run did not find fails.
 
 Results are compared for the same model (by its name), edition, serializer and prompt set. A contaminated table is new
 in three cases: the baseline did not test it; the gate could not tell in the baseline; or rows are found now, but in the
@@ -48,7 +48,7 @@ def judge_new(
     min_power: float | None = None,
     max_memory_share: float | None = None,
 ) -> GateDecision:
-    """Return the gate's decision as `gate.judge` does, but contamination in the baseline is known and does not fail.
+    """Return the gate's decision as `gate.judge` does, but contamination that the `baseline` run found does not fail.
 
     A memory's share above the limit is known, too, if it was above the limit in the baseline. Raises `UsageError` as
     `judge` does, and for a baseline that is not a run's results.

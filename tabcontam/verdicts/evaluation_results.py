@@ -15,8 +15,8 @@ UNCLEAR = "is not shown to change with shots"
 class Evaluation(TableFields):
     """A model's accuracies on a table at each number of shots; empty if nothing was asked.
 
-    `reason` states why there are fewer answers than planned, and `unanswered` how many fewer. `notes` state what could
-    not be done: shots that cannot be shown, or twins or learners that are not available.
+    `reason` states why there are fewer answers than planned, and `unanswered` how many fewer. `notes` state what is
+    missing: shots that cannot be shown, twins or learners.
     """
 
     reason: str
@@ -32,7 +32,7 @@ class Evaluation(TableFields):
 
 
 def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) -> Evaluation:
-    """Return the evaluation of the read trials of a result."""
+    """Return the evaluation for a result, from its trials with answers read."""
     unanswered = (result.queries or 0) - len(trials)
     return Evaluation(
         **result.table_fields,

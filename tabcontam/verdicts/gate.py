@@ -2,8 +2,8 @@
 
 The decision rests on the row tests, as the report shows them. A table is contaminated if its verdict, or the verdict of
 one of its row tests, is `contaminated`. It is clean if its verdict is `not detected` and every planned row test was
-asked to the end. Otherwise the gate cannot tell: no readable answer, no power to detect memory, nothing asked, or a run
-that ended early.
+asked to the end. Otherwise the gate cannot tell: for example, no answer was readable, nothing was asked, or the run
+ended early.
 
 Controls get no conclusion, but they show how good a row test is on a table (same dataset, edition and serializer):
 
@@ -27,7 +27,7 @@ here.
 
 A limit of memory's share is a separate condition: see `memory_share_limit`. Each model and table then has one finding
 on its rows and one on the share, and the worst of all findings decides. A table with only scores has only the finding
-on the share, and the finding states so: a user who measures nothing else needs nothing else.
+on the share, and the finding states so.
 
 If the finding on a table rests on one column, the gate cannot tell. A results.json with parts that contradict each
 other, for example after an edit by hand, is an error. No table is clean unless its results show it.
@@ -266,7 +266,7 @@ class _Gate:
         return GateFinding(llm, label, conclusion, visible(reason, line=True), SHARE)
 
     def beyond_scores(self, llm: str, place: TableName) -> bool:
-        """Return whether the run planned more than scores for a table: then there may be a finding on its rows."""
+        """Return whether the run planned tests with a verdict for a table, not only scores."""
         facts, here = self.view.facts, (llm, place)
         asked = (
             (result.llm, result.table) == here and facts[result.test].family is not Family.SCORE
@@ -372,7 +372,7 @@ class _Gate:
         return [f"no answer in {len(tests)} {what}: {', '.join(tests)}"] if tests else []
 
     def _unsure(self, llm: str, place: TableName) -> str:
-        """Return the reason why it is unknown whether the model knows the dataset; "" if this was tested."""
+        """Return why tests have not shown if the model knows the dataset; "" if they have."""
         results = self._knowing(llm, place)
         if short := [result.test for result in results if cut_short(result)]:
             return f"not all queries were asked: {', '.join(short)}"
@@ -380,13 +380,13 @@ class _Gate:
         return "" if missed else "no row was detected, but no test decided whether the dataset is known"
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
-        """Return the results of tests of knowledge. They apply to all serializers of the table: no query shows rows."""
+        """Return the results of tests of knowledge. They apply to all serializers, because no query shows rows."""
         here, facts = rows_of(place), self.view.facts
         known = [result for result in self.view.results if result.llm == llm and rows_of(result) == here]
         return [result for result in known if facts[result.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
-        """Return the row tests' results of each control that has read the table or, without `exposed`, no row."""
+        """Return the row-test results of controls that have read the table or, without `exposed`, of the others."""
         checking = self.view.checking if exposed else self.view.checking | self.view.joined
         own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in checking}
         return {
@@ -396,17 +396,17 @@ class _Gate:
         }
 
     def _controls(self, place: TableName, exposed: bool) -> str:
-        """Return the names of the controls that make a row test void on this table, in words."""
+        """Return in words the controls because of which some row test does not count on this table."""
         return " or ".join(self._voiding(place, exposed))
 
     def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
-        """Return the row tests that a control makes void on this table: for clean if `exposed`, else contaminated."""
+        """Return the row tests that, because of a control, make no table clean (`exposed`) or none contaminated."""
         if llm in self._checking(place, exposed):
             return frozenset()
         return frozenset().union(*self._voiding(place, exposed).values())
 
     def _voiding(self, place: TableName, exposed: bool) -> dict[str, list[str]]:
-        """Return the controls that make row tests void on this table, each with these tests."""
+        """Return the controls because of which row tests do not count on this table, each with these tests."""
         checking = self._checking(place, exposed)
         if exposed:
             tests = {one: [result.test for result in self._missed(one, place)] for one in checking}
@@ -465,7 +465,7 @@ class _Gate:
         return self._corpora.get((llm, rows_of(place)))
 
     def _corpus_reason(self, llm: str, place: TableName) -> str:
-        """Return in words the rows of a table in a model's training corpora, if they make a finding; else "".
+        """Return in words how many rows of a table are in a model's training corpora, if that is a finding; else "".
 
         Controls do not apply: a row in a corpus is no answer.
         """

@@ -1,4 +1,4 @@
-"""The number of outputs that models generate word for word, compared with their accuracy on the same table.
+"""The number of the table's outputs that models generate word for word, and their accuracy on the same table.
 
 Li and Flanigan (2024), *Task Contamination*, section 8 and figure 6: over twelve models, the more outputs of Spider a
 model generates exactly, the better it solves the task. A correlation over models gives no verdict: a larger model may
@@ -94,7 +94,7 @@ def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy:
 
 
 def _accuracy(results: Sequence[Result]) -> Accuracy | None:
-    """Return the mean accuracy of a model on a table; None if no result may be averaged."""
+    """Return a model's mean accuracy on a table; None if no result may enter a mean."""
     scored = [result for result in results if result.score is not None and result.answered and not result.not_averaged]
     if not scored:
         return None

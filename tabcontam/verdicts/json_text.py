@@ -45,7 +45,7 @@ def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
 
 
 def end(names: Collection[str]) -> str:
-    """Return the last part of a dataclass's text, which follows the fields `names`."""
+    """Return the text that closes a dataclass's JSON object, after the fields `names`."""
     return "\n}\n" if names else "{}\n"
 
 
@@ -59,7 +59,7 @@ def compact(value: object) -> str:
 
 
 def _written(value: object, pad: str) -> str:
-    """Return the text of a value. It equals the text of `_text`, but is made faster."""
+    """Return the JSON text of a value: the text that `_text` returns, but faster."""
     encode, not_encoded = _fast_encoder()
     try:
         return encode(value, indent=1, inf_nan_mode="constants").decode().replace("\n", pad)
@@ -107,5 +107,5 @@ def _text(value: Any, pad: str) -> str:
 
 @cache
 def _fields(kind: Any) -> tuple[tuple[str, str], ...]:
-    """Return the names of a dataclass's fields, each as it is and as it begins a line of JSON."""
+    """Return the names of a dataclass's fields, each as it is and as JSON with a colon."""
     return tuple((one.name, f"{encode_basestring(one.name)}: ") for one in fields(kind))

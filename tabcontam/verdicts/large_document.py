@@ -24,7 +24,7 @@ STEP = 2**18
 
 
 class ListLayout(NamedTuple):
-    """A list of items in an object, and its layout."""
+    """The layout in the file of a list of items."""
 
     name: str
     kind: type
@@ -43,7 +43,7 @@ class ListLayout(NamedTuple):
 
     @property
     def lasts(self) -> tuple[bytes, bytes]:
-        """The last line of any item, and the last line of the last item."""
+        """Two lines: the end of any item but the last, and the end of the last item."""
         return b"%s },\n" % self.pad, b"%s }\n" % self.pad
 
 
@@ -101,7 +101,7 @@ def _parts(file: BinaryIO) -> Iterator[tuple[ListLayout | None, bytes]]:
 
 
 def _to_next(file: BinaryIO, text: bytes, layout: ListLayout) -> tuple[bytes, bool]:
-    """Return `text`, continued to the end of the item in which it stopped, and whether the list ends after it."""
+    """Return `text`, continued from `file` to the end of its last item, and whether the list ends there."""
     more = [text, file.readline()]  # `text` may stop in the middle of a line, so this may be the rest of it
     while line := file.readline():
         if line.startswith(layout.end[1:]):

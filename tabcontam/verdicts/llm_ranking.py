@@ -153,13 +153,13 @@ def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | 
     """Return Table 2 of the paper: the models under test by contamination score, highest first; all intervals are 95%.
 
     The score is the share of contaminated results among the decided results of the paper's tests; under the paper's
-    rules, among all their results. A model that declines has fewer results, and results on other tables. Therefore each
-    model also has the share over all results and the share over `shared_squares`. The intervals of these shares are
-    Clopper and Pearson's. They assume independent results, but results on one table depend on each other.
+    rules, among all results of these tests. A model that declines has fewer results, and results on other tables.
+    Therefore each model also has the share over all results and the share over `shared_squares`. The intervals of these
+    shares are Clopper and Pearson's. They assume independent results, but results on one table depend on each other.
 
     The other measures, AUC and accuracies, are means over the tables. The ranking also shows the accuracy of always
-    answering the largest class on the same rows. The intervals of means combine the intervals of the results. They
-    apply to these tables and the rows drawn from them, not to new tables: two or three tables are too few for that.
+    answering the largest class on the same rows. The intervals of means combine the intervals of the results. They hold
+    for these tables, with other rows drawn from them, but not for new tables: there are too few tables for that.
     """
     facts = facts or known_tests()
     under_test = [result for result in results if not result.control]
@@ -170,7 +170,7 @@ def ranking(results: Iterable[Result], rules: str, facts: Mapping[str, Facts] | 
 
 
 def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
-    """Return the tables and tests of the paper with a decided result, or by the paper's rules any, for every model.
+    """Return the pairs of table and paper's test that are decided (by the paper's rules: asked) for every model.
 
     A model without any such result has no score, and does not count here.
     """
@@ -185,7 +185,7 @@ def _square(result: Result) -> Square:
 
 
 def _done(result: Result, rules: str) -> bool:
-    """Return whether a result was decided or, by the paper's rules, which count undecided results, asked."""
+    """Return whether a result was decided or, by the paper's rules, whether it was asked at all."""
     return result.verdict is not Verdict.SKIPPED if rules == PAPER else result.verdict in DECIDED
 
 
@@ -237,7 +237,7 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
-    """Return the interval of the mean score. More results on one table, about the same rows, do not narrow it."""
+    """Return the interval of the mean score. More results on the same rows do not narrow the interval."""
     intervals = ((result, score, _score_interval(result, score)) for result, score in scored)
     known = [(result, score, interval) for result, score, interval in intervals if interval is not None]
     return _interval_of_mean(known) if scored and len(known) == len(scored) else None
@@ -253,7 +253,7 @@ def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
 
 
 def _score_interval(result: Result, score: float) -> Limits | None:
-    """Return the result's own interval if it is of the score, else the interval of its counts; None without counts."""
+    """Return the result's own interval if it applies to `score`, else the interval from counts; None without."""
     if result.statistic and result.interval and round(result.statistic.value, 4) == round(score, 4):
         return result.interval
     asked = round(result.hits / score) if score and result.hits else result.queries
@@ -267,9 +267,9 @@ def _rounded(interval: Limits) -> Limits:
 def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
     """Return Spearman's rank correlation over the ranked models of the score with each other measure.
 
-    The paper's section 5.4 plots these pairs: more contaminated models classify better. A model that lacks one of the
-    two measures is left out; `llms` counts the models that remain. Coefficient, 95% interval and p-value are null if
-    they cannot be computed: with fewer than four models, or if all have the same value.
+    The paper's section 5.4 plots the score against these measures: more contaminated models classify better. A model
+    that lacks one of the two measures is left out; `llms` counts the models that remain. Coefficient, 95% interval and
+    p-value are null if they cannot be computed: with fewer than four models, or if all have the same value.
     """
     return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
 

@@ -1,10 +1,10 @@
-"""Memory's share of an accuracy and its limit: the gate's conclusion, and the share in words.
+"""A limit of memory's share of an accuracy: the gate's conclusion, and the share in words.
 
-The share is above the limit if the lower end of its 95 % interval is. It is within the limit if the upper end is at
-most the limit. Otherwise the gate cannot tell: the interval spans the limit, nothing was measured, or too few answers
-were read. Declining can hide memory: a model that declines whenever it recalls nothing is as accurate on the twins that
-it answers as on the rows. So a share is within a limit only if it stays there when unread and declined answers count as
-wrong.
+The share is above the limit if the lower end of its 95 % interval is above it. It is within the limit if the upper end
+is at most the limit. Otherwise the gate cannot tell: the interval spans the limit, nothing was measured, or too few
+answers were read. Declining can hide memory: a model that declines whenever it recalls nothing is as accurate on the
+twins that it answers as on the rows. So a share is within a limit only if it stays there when unread and declined
+answers count as wrong.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ def is_share(view: RunResults, result: Result) -> bool:
 def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = None) -> tuple[Conclusion, str]:
     """Return the gate's worst conclusion on memory's share in these results of a model and a table, and its reason.
 
-    `rows` is the number of rows that the user wanted to ask about (`--rows`). Fewer were asked if the table has no
-    more.
+    `rows` is the number of rows that the user wanted to ask about (`--rows`). Fewer were asked about if the table has
+    fewer.
     """
     found = [_ruled(result, limit, rows) for result in results]
     if not found:
@@ -76,7 +76,7 @@ def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -
 
 
 def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
-    """Return in words the number of rows that would settle the question, from the spread of the pairs."""
+    """Return in words how many rows it takes to decide if the share is above the limit, from the spread over pairs."""
     needed = pairs_needed(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"
     answered = f"{memory.pairs:,} were answered"

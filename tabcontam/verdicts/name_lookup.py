@@ -14,7 +14,8 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """Return the models of a run with these names: in the run, as resolved, or in the catalogue.
+    """Return the models that have one of these names: in the run, at the provider after resolution, or in the
+    catalogue.
 
     Without names, return all models except the controls that joined. Raises `UsageError` for a name without a model.
     """
@@ -39,7 +40,7 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
 
 
 def _means(spec: str) -> set[str]:
-    """Return the spec and its names in the catalogue. The catalogue lists PROVIDER:MODEL under MODEL."""
+    """Return a model's spec and its names in the catalogue, which lists PROVIDER:MODEL under MODEL."""
     entry = find_entry(spec) or find_entry(spec.partition(":")[2])
     return {spec, *((entry.name, *entry.served) if entry else ())}
 

@@ -1,4 +1,4 @@
-"""Notes that a reader needs before believing a verdict. The kind of a note determines its display."""
+"""Notes that a reader needs before believing a verdict. The kind of a note decides where and how it is displayed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ HAS_READ = "is known to have read"
 
 
 def note_exposure(results: Iterable[Labelled]) -> list[Note]:
-    """Return a note on each model of these results with the tables that it is known to have read, if this is known."""
+    """Return for each model of these results a note on the tables that it has read, if this is known."""
     by_llm = grouped(results, lambda one: one[1].llm).items()
     return [Note(NoteKind.EXPOSURE, f"{llm} {read}") for llm, own in by_llm if (read := _read(own))]
 

@@ -1,6 +1,6 @@
 """The number types of results.json: pydantic checks them in a file, and a JSON Schema describes them.
 
-The results are plain dataclasses. Only reading results imports pydantic, not making or showing them.
+The results are plain dataclasses. Only code that reads a file imports pydantic; making and showing results does not.
 """
 
 import operator

@@ -1,13 +1,14 @@
 """The rule of one column: evidence in a single column may be facts from other sources, and does not count.
 
 The rule applies to tests with the baseline's null model. They compute their p-value, and the outcome of the bets on
-their answers, once more without each column. A finding counts if it is still a finding without any one column, left out
-of all tests at once. The columns of one entity are one column. A finding that depends on one column is reported as
-such. Tests with another null model, such as tests of free text, have no evidence by column, and the rule skips them.
+their answers, once more without each column. A finding counts if it remains a finding whichever one column is left out
+of all tests at once. Columns that describe one entity are left out together. A finding that depends on one column is
+reported as such. Tests with another null model, such as tests of free text, have no evidence by column, and the rule
+skips them.
 
-Matched membership shows whole rows. A model may know a law by which one column follows from others, and sees it broken
-in a row in which one of these columns was altered. Therefore a finding of this test would always depend on a column.
-The tests' joint evidence does not include it, unless it is the only test.
+Matched membership shows whole rows. If a model knows a law between columns, it recognises an altered row in which the
+law is broken. Therefore a finding of this test would always depend on a column. The tests' joint evidence does not
+include it, unless it is the only test.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -26,7 +27,7 @@ ELSEWHERE = "facts from other sources would explain this as well"
 
 
 class StandingPValue(NamedTuple):
-    """The largest p-value without any one column, or with all columns; and the column left out, if any."""
+    """The largest of the p-values with all columns and without any one column, and the column left out, if any."""
 
     p_value: float
     without: str | None
@@ -41,7 +42,7 @@ class JointEvidence(NamedTuple):
 
 
 def p_value_of(result: Result) -> float | None:
-    """Return the p-value of a result; for a table asked in turns, 1 / E. None if the result has neither."""
+    """Return the p-value of a result, or 1 / E if the table's tests were asked in turns; None if it has neither."""
     if result.sequential:
         return _p_value(wealth_by_column(result)[ALL]) if result.bets else None
     return result.p_value
@@ -56,7 +57,7 @@ def standing_of(result: Result) -> StandingPValue:
 
 
 def _p_value(wealth: Wealth) -> float:
-    """Return 1 / E, at most 1."""
+    """Return the p-value of bets, which is 1 / E, at most 1."""
     return float(2.0 ** -max(0.0, wealth.bits))
 
 
@@ -65,9 +66,10 @@ def join_evidence(results: Sequence[Result]) -> JointEvidence:
 
     The results are combined in two ways, each at half the level if both are possible. The first is 1 / E of all bets on
     their answers, if several tests are bet on; it detects memory that shows a little in each test. The second is
-    Bonferroni's rule over their p-values; it detects memory that shows in one test. A result of a table asked in turns
-    has no p-value. A column is left out of all results at once; this changes only results for which it was asked.
-    Matched membership never has a standing p-value, so it counts only if no other test has a p-value or bets.
+    Bonferroni's rule over their p-values; it detects memory that shows in one test. A result of a table whose tests
+    were asked in turns has no p-value. A column is left out of all results at once. This changes only results with
+    queries about the column. Matched membership never has a standing p-value, so it counts only if no other test has a
+    p-value or bets.
     """
     several = sum(bool(cell.bets) for cell in results) > 1  # a single test has its own p-value, which is exact
     bets = join_bets(wealth_by_column(cell) for cell in results if several or cell.sequential)
@@ -111,7 +113,7 @@ def wealth_by_column(result: Result) -> dict[str, Wealth]:
 
 
 def _shows_whole_rows(result: Result) -> bool:
-    """Return whether a result is from a test of membership with the baseline's null model."""
+    """Return whether a result is from matched membership: a membership test with the baseline's null model."""
     return result.kind is EvidenceKind.MEMBERSHIP and bool(result.without)
 
 
@@ -123,7 +125,7 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
 
 
 def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
-    """Return the reason why a finding of these results does not count; `p_value` is without the column `group`."""
+    """Return the reason why a finding does not count: without the column `group`, the p-value is only `p_value`."""
     if not any(bits for result in results for column, bits in result.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without this column p = {rounded('p_value', p_value)})"

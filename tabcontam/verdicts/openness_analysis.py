@@ -1,8 +1,8 @@
 """Contamination by openness of the ranked models, and by size within families.
 
 Ronval, Dupont and Nijssen (2024), section 4.1, divide models into closed models, models with public weights (semi-open)
-and models that have public training data, too (open). Section 5 compares the three kinds. A model is one observation
-here, whatever its number of results. Therefore a group of fewer than five models gets no conclusion.
+and models that have public training data, too (open). Section 5 compares the three kinds. Each model is one observation
+here, however many results it has. Therefore a group of fewer than five models gets no conclusion.
 """
 
 from collections.abc import Sequence

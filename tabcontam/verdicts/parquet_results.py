@@ -1,10 +1,10 @@
 """Large results as Parquet files next to results.json: single columns and results can be read from them.
 
 `results.parquet` contains the results, one per row. Three more files contain the tables, the comparisons and the
-durations. The metadata of `results.parquet` contains the rest of results.json as JSON. A column is a field. Texts,
-numbers and truth values are the same as in results.json; a value with parts, such as an interval, is JSON text. The
-metadata also has the size and CRC-32 of the results.json that the files belong to. Next to any other results.json, the
-files are not read.
+durations. The metadata of `results.parquet` contains the rest of results.json as JSON. Each field is a column. Texts,
+numbers and truth values are stored as they are; a value with parts, such as an interval, is stored as JSON text. The
+metadata also has the size and CRC-32 of the results.json that the files belong to. If this does not match the
+results.json next to the files, they are not read.
 """
 
 import json
@@ -59,7 +59,7 @@ def has_parquet() -> bool:
 
 
 class ParquetResultsWriter:
-    """The Parquet files while they are written into a folder: first the results, later the rest.
+    """A writer of the Parquet files in a folder: first the results of tests, later the rest.
 
     If a text cannot be written as UTF-8, the files are deleted.
     """
@@ -71,7 +71,7 @@ class ParquetResultsWriter:
         self._try(lambda: _write(self._results, Result, results))
 
     def end(self, results: RunResults, stamp: Stamp) -> bool:
-        """Write all except the results of tests; return whether the files could be written. Raises `OSError`."""
+        """Write the rest, and return whether all Parquet files could be written. Raises `OSError`."""
         rest = replace(results, results=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
         about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
@@ -197,8 +197,8 @@ class ParquetResults:
     def read(
         self, part: str, columns: Sequence[str] | None = None, **wanted: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a part as dicts: only `columns`, and only rows with a `wanted` value in each of these
-        fields.
+        """Yield the rows of a part as dicts with the keys `columns`: only rows whose values in the fields of `wanted`
+        are among those wanted.
 
         Row groups without such a row are skipped.
         """

@@ -1,4 +1,4 @@
-"""The correction for a reference model, which has not seen the table: its right answers are no sign of memory."""
+"""The correction by a reference, a model that cannot have read the table: what it also answers is no evidence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,8 @@ from tabcontam.verdicts.thresholds import LEAST_REFERENCE_SHARE
 class Reference:
     """A reference model with its read trials of a test's queries, and the trials of further references, if any.
 
-    Right answers that the reference also gives count for nothing. Further references are only for memory's share.
+    Right answers that the reference also gives are no evidence. Further references serve only to compare memory's
+    share.
     """
 
     llm: str
@@ -33,7 +34,7 @@ class ReferenceCorrection:
 
 
 def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) -> ReferenceCorrection:
-    """Return the trials, with chance 1 for answers that the reference gives.
+    """Return the trials, in which each answer that the reference also gives has chance 1: it is no evidence.
 
     A trial is unchanged if the reference gave no readable answer to its query, or was asked something else.
     """
@@ -54,7 +55,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
-    """Return whether a test's queries are also sent to the reference or, if `further`, to further references."""
+    """Return whether the reference (with `further`, each further reference) also gets a test's queries."""
     return test.with_reference or (test.referred and not further)
 
 

@@ -1,4 +1,4 @@
-"""Trials to results, verdicts on tables, and the ranking, for `run`, `rescore`, `report`, `replay` and `power`."""
+"""Computation of results, verdicts on tables and the ranking from trials, for `run`, `rescore`, `replay` and others."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -95,13 +95,13 @@ def build_result(
     pooled_trials: Sequence[Trial] = (),
     in_turns: bool = False,
 ) -> Result:
-    """Return the result of a test from its read trials. With fewer trials than planned it is never clean.
+    """Return the result of a test from its trials with answers read. With fewer trials than planned it is never clean.
 
     `level` is the p-value that a result of this run must reach. `ended` states why asking ended early, if that is
-    known. `pooled_trials` are trials of the table's other tests of the same pool: they are used, too, if the test's own
-    trials could not reach `level`. A result of a table asked `in_turns` has E in place of a p-value. Right answers that
-    the `reference` also gave count for nothing. Under the calibrated rules, `conclude` may change the verdict when all
-    results of the model are known.
+    known. `pooled_trials` are trials of the table's other tests of the same pool. They are used, too, if the test's own
+    trials could not reach `level`. With `in_turns`, the table's tests were asked in turns, and the result has E in
+    place of a p-value. Right answers that the `reference` also gave are no evidence. Under the calibrated rules,
+    `conclude` may change the verdict when all results of the model are known.
     """
     trials = test.mark_unread(trials)
     conceded = concede(test, trials, reference)
@@ -152,7 +152,7 @@ def build_result(
 def _memory(
     evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[MemoryShareResult | None, str]:
-    """Return memory's share for results.json, and a comparison with one or several references in words."""
+    """Return memory's share for results.json, and in words its comparison with one or several references."""
     if evidence.twins is None:
         return None, ""
     own = MemoryShareResult(**vars(evidence.twins))
@@ -197,7 +197,7 @@ def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryS
 
 
 def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[Part]]) -> list[Part]:
-    """Return the trials of the table's other tests in the test's pool, for a test that asks too little alone.
+    """Return the trials of the table's other tests that `test` may use (its pool), because it asks too little alone.
 
     Before there are trials, `parts` contains queries instead. If a test was asked in several serializers or prompt
     sets, only the trials in the serializer and prompt set of `name` are returned or, without any, those in the first.
@@ -213,7 +213,7 @@ def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[P
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
-    """Return the decision; no answer in place of a clean result that was not asked to the end."""
+    """Return the decision, but `no answer` in place of `not detected` if not all planned queries were asked."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
     asked = f"the run ended after {len(trials)} of {planned} queries"
@@ -260,8 +260,8 @@ def conclude(
 
     A q-value is over the results of the same model and family of tests, so no test of another family changes it
     (Benjamini and Hochberg 1995). With `over` "all", it is over all models except controls that joined. A finding
-    counts if it does not depend on one column, or if the joint finding of the family's row tests does not. `evidence`
-    is the evidence of each family on each table, if it is known.
+    counts if it, or the joint finding of the family's row tests, does not depend on one column. `evidence` is the
+    evidence of each family on each table, if it is known.
     """
     known = tests or known_tests()
     p_values = {number: p for number, cell in enumerate(results) if (p := one_column_rule.p_value_of(cell)) is not None}
@@ -352,7 +352,8 @@ def tables(
     declared: Sequence[TrainingDeclaration] = (),
     evidence: FamilyFindings | None = None,
 ) -> list[TableVerdict]:
-    """Return the verdict of the row tests together on each model and table, whatever the dependence of the tests.
+    """Return the joint verdict of the row tests on each model and table, which is valid even if the tests are
+    dependent.
 
     Each family tests the table separately, at `alpha` over all tables of the model, or of all models. The table is
     contaminated if one family detects it. With several families, the chance of a false finding is at most the sum of
@@ -399,7 +400,7 @@ def tables(
 def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     """Return the verdict on a table: `no answer` in place of `not detected` if most answers to row tests were unread.
 
-    The share of readable answers that a single test needs applies to all answers together, and to the number of tests.
+    The share of readable answers that a test needs is needed over all answers here, and as a share of the tests.
     """
     weighed = [result for result in results if result.asked]
     read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)

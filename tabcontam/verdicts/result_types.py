@@ -34,12 +34,12 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the values of the fields in `PLACE`, which name a result, from the fields of a result or of a trial."""
+    """Return the values of the fields in `PLACE`, which identify a result, from the fields of a result or a trial."""
     return tuple(text(fields.get(name)) for name in PLACE)
 
 
 def outcome_of(verdict: Verdict | None) -> str:
-    """Return the verdict's word, or the word for a score without a verdict."""
+    """Return the word of `verdict`, or the word for a score if it is None."""
     return SCORE if verdict is None else verdict.value
 
 
@@ -337,7 +337,7 @@ class Result(ResultFields):
     """The reason why the score is left out of the means of the ranking; null if it counts in them."""
 
     def changed(self, **findings: Any) -> "Result":
-        """Return a copy with other findings. It is faster than `dataclasses.replace`: a large run has many results.
+        """Return a copy with other findings, faster than `dataclasses.replace`, because a large run has many results.
 
         Raises `TypeError` for a field that is not a finding.
         """
@@ -359,7 +359,7 @@ class Result(ResultFields):
 
     @property
     def exposed(self) -> bool:
-        """True if the model is known to have read one copy of each row of the table, or more, on average."""
+        """True if the model is known to have read, on average, at least one copy of each row of the table."""
         return self.exposure is not None and self.exposure >= 1
 
     @property
@@ -374,7 +374,7 @@ class Result(ResultFields):
 
     @property
     def why(self) -> str:
-        """The sentence, with the reason if nothing was detected. If nothing was measured, the reason alone."""
+        """The result's sentence, with the reason if nothing was detected; if nothing was measured, the reason alone."""
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
@@ -384,7 +384,7 @@ class Result(ResultFields):
 
     @property
     def where(self) -> str:
-        """The columns with recalled bits in words, most bits first. Each has the p-value without this column."""
+        """In words, the columns with recalled bits, most bits first, and for each the p-value without this column."""
         clauses = [
             f"{rounded('recalled_bits', bits)} in {column} "
             f"(without this column p = {rounded('p_value', self.without[column])})"
@@ -403,7 +403,7 @@ class Result(ResultFields):
 
     @property
     def differs(self) -> bool:
-        """True if the paper's rules reach another verdict."""
+        """True if the paper's rules reach a different verdict from this one."""
         return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
 
 

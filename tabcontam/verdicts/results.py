@@ -70,7 +70,7 @@ class LlmBlock:
 
     @cached_property
     def results(self) -> list[Result]:
-        """The results of the model, column by column, in the order of the tests."""
+        """The model's results, column by column, in the order of the tests."""
         return [result for column in self.columns for result in column.results.values()]
 
 
@@ -108,7 +108,7 @@ class RunResults:
     """Of recorded answers: differences between the calibrated rules and the published ones; null if not wanted."""
 
     def with_more(self, **changes: Any) -> "RunResults":
-        """Return a copy with other comparisons, judges or agreements. It keeps the cached properties."""
+        """Return a copy with other comparisons, judges or agreements. The copy keeps values of cached properties."""
         more = replace(self, **changes)
         known = {name: value for name, value in vars(self).items() if name not in vars(more)}
         vars(more).update(known)
@@ -266,9 +266,9 @@ class RunResults:
         )
 
     def label(self, part: Result | TableVerdict) -> str:
-        """Return the dataset, with each of these that differs between columns.
+        """Return the name of a column: the dataset, and what distinguishes it from other columns of the dataset.
 
-        These are the edition, the split, the serializer, the prompt set and the source.
+        This can be the edition, the split, the serializer, the prompt set and the source.
         """
         place = part.dataset, part.edition, part.split, part.serializer, part.prompts, part.source
         if place not in self._labels:
@@ -313,7 +313,7 @@ class RunResults:
 
     @cached_property
     def subjects(self) -> list[Result]:
-        """The results that count: all except the results of controls that joined."""
+        """The results of models under test: all results except those of controls that joined."""
         return [result for block in self.blocks for result in block.results if not result.control]
 
     @cached_property
@@ -328,7 +328,7 @@ class RunResults:
 
     @property
     def durations(self) -> list[tuple[str, float]]:
-        """The results that this run asked for, with the total seconds of their answers, the longest first."""
+        """The results for which this run asked queries, with the total seconds of the answers, the longest first."""
         results = {result.key: result for result in self.results}
         took = [(results[key], seconds) for key, seconds in self.seconds.items() if key in results]
         named = [(f"{result.llm} {self.label(result)} {result.test}", seconds) for result, seconds in took]
@@ -336,7 +336,7 @@ class RunResults:
 
     @cached_property
     def seconds(self) -> dict[tuple[str, ...], float]:
-        """The total time of the answers that this run asked for, by the result's key, in the order of the run."""
+        """The total seconds that answers in this run took, by the result's key, in the order of the run."""
         return {took.key: took.seconds for took in self.run.durations}
 
     def title(self, llm: str) -> str:
@@ -345,12 +345,12 @@ class RunResults:
 
     @cached_property
     def calibrated(self) -> bool:
-        """True if the verdicts follow from one level over the results of a model."""
+        """True if the calibrated rules decided: verdicts keep one error rate over the results of a model."""
         return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.results)
 
     @property
     def notes(self) -> list[Note]:
-        """The notes that a reader needs before believing a verdict: the rules, and whether the run ended early."""
+        """The notes that a reader needs before believing a verdict, such as its rules or an early end of the run."""
         run = self.run
         notes = [Note(NoteKind.RULES, self._rules)] if self.calibrated else []
         if run.until_decided is not None:
@@ -382,7 +382,7 @@ class RunResults:
 
     @property
     def _failed(self) -> list[Note]:
-        """The notes on failed predictors of the baseline. Without them it explains less, and findings may be false."""
+        """The notes on failed predictors of the baseline, which then explains less. So findings may be false."""
         less = "the baseline may explain less than it should (-v and results.json name them)"
         return [
             Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
@@ -442,7 +442,7 @@ class RunResults:
 
     @property
     def _bound(self) -> str:
-        """The level of a table that several families tested, in words; "" if there is no such table."""
+        """In words, the error rate on a table that several families tested; "" if there is no such table."""
         table = max(self.tables, key=lambda one: len(one.families), default=None)
         if table is None or len(table.families) < 2:
             return ""
@@ -451,7 +451,7 @@ class RunResults:
 
     @property
     def _expected(self) -> str:
-        """In words, the expected number of false findings if no model has seen anything; "" with few models."""
+        """In words, the expected number of false findings if no model has read any table; "" with few models."""
         many = 5  # the smallest number of LLMs for which a note states the expected number of false findings
         levels: dict[str, float] = {}
         for table in self.tables:

@@ -1,4 +1,4 @@
-"""The words of a decision that commands and files use: the rules, the level, and the conditions of a gate."""
+"""Words for decisions that commands and files share: the rules, the level, and the conditions of a gate."""
 
 from enum import StrEnum
 from typing import Final, Literal

@@ -87,7 +87,7 @@ class LlmFacts:
 
     @property
     def named_otherwise(self) -> str:
-        """The model that the name means; "" if the name is the model's own."""
+        """The model to which an alias resolves; "" if the model was named by its own name."""
         return "" if self.resolved == self.spec else self.resolved
 
     @property
@@ -289,7 +289,7 @@ class ShardFacts:
 
 
 def asked_queries(run: "RunFacts | MergedRun") -> str:
-    """Return in words how many of their queries the tests of a run asked."""
+    """Return in words how many queries a run asked for each result: all, the paper's own, or at most a number."""
     if run.queries == PAPER:
         return "the paper's own queries alone"
     return "all queries" if run.queries is None else f"at most {run.queries} queries for each result"

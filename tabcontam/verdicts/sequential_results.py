@@ -1,4 +1,4 @@
-"""The results of a table whose tests were asked in turns until it was decided."""
+"""The results of a table whose tests were asked in turns, query by query, until its verdict was clear."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ def result_in_turns(
 def again_in_turns(
     result: Result, results: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> Result:
-    """Return the result of a test of a table asked in turns, judged again from the trials of a past run."""
+    """Return a test's result, judged again from the trials of a past run that asked the table's tests in turns."""
     asked = result.decided_after
     if asked is None:
         return result_in_turns(result.key, test, in_turn(trials), result.queries, None, "", reference)
@@ -63,7 +63,7 @@ def again_in_turns(
 
 
 def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcome | None, ended: str) -> Decision:
-    """Return the decision on one test of a table asked in turns, if the bets on its answers show nothing."""
+    """Return the decision on one of the tests asked in turns, if the bets on its answers show no memory."""
     if decided is None:
         return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
     if decided.detected or (not trials and not decided.unread):

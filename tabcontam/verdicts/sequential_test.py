@@ -1,6 +1,7 @@
 """Sequential testing of one model on one table: its queries are asked until the verdict is reached.
 
-Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops in four cases:
+The verdict rests on bets on the answers (`statistics.eprocess`), which stay valid if they are checked after every
+query. Asking stops in four cases:
 
 - E reaches 1 / level: the table is contaminated.
 - A model that remembers the wanted share of the rows would have been detected with a chance of 95 %: the table is
@@ -62,11 +63,11 @@ class SequentialTest:
 
     @property
     def next(self) -> Sequence[Asked]:
-        """The next queries that are needed whatever the answers are, so they may be sent together."""
+        """The next queries, as many as are needed whatever the answers are. They may be sent together."""
         return () if self.decided else self.queries[len(self.trials) : self._needed]
 
     def add(self, trial: Trial) -> None:
-        """Add the read trial of the first query without one."""
+        """Add the trial, with its answer read, of the first query that has none yet."""
         test, _ = self.queries[len(self.trials)]
         self.trials.append(trial)
         self._bets = join_bets([self._bets, self._bets_on(test, trial)])
@@ -76,7 +77,7 @@ class SequentialTest:
             vars(self).pop("_enough", None)  # an unread answer could not have shown memory
 
     def _readable(self) -> list[bool]:
-        """Return for each trial whether its answer could be read, as far as all trials of its test show so far."""
+        """Return for each trial if its answer could be read. This may depend on the test's other trials so far."""
         found = [False] * len(self.trials)
         for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
             own = self.queries[places[0]][0].mark_unread([self.trials[place] for place in places])
@@ -125,7 +126,7 @@ class SequentialTest:
 
     @cached_property
     def _enough(self) -> int | None:
-        """The number of queries after which a model that remembers the wanted share, and answers all, is detected."""
+        """The number of queries that detect a model which remembers the wanted share and answers all of them."""
         return self._detected_after(self._share)
 
     def _detected_after(self, share: float) -> int | None:

@@ -53,7 +53,7 @@ def source() -> tuple[str, str]:
 
 
 def side(dates: tuple[str, str], cutoff: str) -> int:
-    """Return the side as in the paper: a dataset from the year in which training data end counts as before."""
+    """Return the side of the cut-off as in the paper: a dataset from the year of the cut-off counts as before."""
     return BEFORE if dates[0][:4] <= cutoff[:4] else AFTER
 
 

@@ -1,8 +1,8 @@
 """Rows of a table in corpora that the user declared to be training data of a model. They count for this model alone.
 
 The evidence of the corpora is one more family in the verdict on the model's table, at a family's level over the tables
-of the model. It changes no q-value of another family. It can only add findings: if corpora contain no row, or could not
-be read, the answers decide, because a model is trained on more than the declared corpora.
+of the model. It changes no q-value of another family, and can only add findings. If the corpora contain no row, or
+could not be read, the answers decide, because a model is trained on more than the declared corpora.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ class RowsKey(NamedTuple):
 
 
 class CorpusEvidence(NamedTuple):
-    """The declared corpora of a model and a table: the result of each, and their joint evidence."""
+    """The evidence of a model's declared corpora on a table: each corpus's result, and their joint evidence."""
 
     results: tuple[Result, ...]
     evidence: FamilyEvidence
@@ -86,7 +86,8 @@ def join_corpus_evidence(
 ) -> list[TableVerdict]:
     """Return the verdicts with the evidence of the corpora, and a new verdict for each table without a verdict.
 
-    The same rows in several serializers or prompt sets are found once, and count for each of these tables.
+    If a model was asked about rows in several serializers or prompt sets, the corpus's finding counts for each of
+    these.
     """
     known = {(table.llm, rows_of(table)) for table in verdicts}
     more = [_of_corpora_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]

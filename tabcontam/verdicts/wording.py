@@ -16,7 +16,7 @@ _UNSAFE = re.compile(
 
 
 def visible(text: str, *, line: bool = False) -> str:
-    """Return `text` with each character that could drive a terminal or break a page replaced by one that shows it.
+    """Return `text` with a visible sign for each character that could control a terminal or break a page.
 
     `line=True` also keeps it on one line.
 
@@ -37,7 +37,7 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def shorten(text: str, limit: int, *, tail: bool = False) -> str:
-    """Return at most `limit` characters of `text`, with the number left out; `tail=True` keeps the end.
+    """Return the first `limit` characters of `text` (with `tail=True`, the last), and the number left out.
 
     >>> shorten("abcdef", 4)
     'abcd… (+2 characters)'
@@ -51,7 +51,8 @@ def shorten(text: str, limit: int, *, tail: bool = False) -> str:
 
 
 def rounded(key: str, value: float) -> str:
-    """Return a number of a result for readers: probabilities to two digits, bits to one decimal, shares in percent.
+    """Return a number as text for readers, by its field `key`: probabilities in two digits, bits with one decimal,
+    shares in percent.
 
     >>> rounded("q_value", 0.00123), rounded("recalled_bits", 212.34), rounded("detectable_share", 0.12)
     ('0.0012', '212.3', '12%')
@@ -70,7 +71,7 @@ def rounded(key: str, value: float) -> str:
 
 
 def phrase(names: Sequence[str], last: str = "and") -> str:
-    """Return the names as a phrase, with this word before the last one.
+    """Return the names as a phrase, with the word `last` before the last name.
 
     >>> phrase(["a", "b", "c"])
     'a, b and c'

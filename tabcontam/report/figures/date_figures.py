@@ -20,7 +20,7 @@ DIVIDE = "2021"  # the figure separates tables from before this year from later 
 
 
 def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return for each test its shares above the majority class and accuracies, if an LLM has tables on both sides."""
+    """Return figures 2 and 3 for each test in which some LLM has tables from before and after its cut-off."""
     pairs, _ = dated(view)
     if not any({pair.side for pair in own} >= {BEFORE, AFTER} for own in pairs.values()):
         return []
@@ -29,7 +29,7 @@ def by_dates(view: RunResults, room: float = WIDTH) -> list[Figure]:
 
 
 def _shares(found: Chronology, room: float) -> Figure:
-    """Return figure 2: the number of tables on which an LLM exceeds the majority class, by side of its cut-off."""
+    """Return figure 2: on how many tables LLMs exceed the majority class, before and after their cut-offs."""
     right_inches = 0.95  # inches for the words after a bar
     rows = [("all LLMs", found.whole.before, found.whole.after)]
     rows += [(f"{cut(one.title, LONGEST['llm'])} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]

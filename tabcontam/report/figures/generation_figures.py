@@ -11,7 +11,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def exact_against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return a figure for each table and kind of accuracy, if at least three LLMs have both numbers."""
+    """Return a figure for each table and kind of accuracy for which three or more LLMs have both numbers."""
     return [_figure(view, one, room) for one in view.generations]
 
 

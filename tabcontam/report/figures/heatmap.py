@@ -1,9 +1,9 @@
 """The heatmap as a figure, in the manner of figures 1 and 2 of Ronval et al. 2024.
 
-Lengths are in inches; sizes of letters and widths of lines are in points. A block is an LLM, and a column is a table.
-If that is wider, for example with many LLMs and one table, a block is a table and a column is an LLM. Blocks that do
-not fit into one band (row of blocks) continue in bands below. A figure is as wide as its content, at most as wide as
-requested.
+Lengths are in inches; sizes of letters and widths of lines are in points. Each LLM is a block of columns, one for each
+table. If the reverse is narrower, as with many LLMs and one table, each table is a block with a column for each LLM.
+Blocks that do not fit into one band (row of blocks) continue in bands below. A figure is as wide as its content, at
+most as wide as requested.
 """
 
 from collections import Counter
@@ -57,7 +57,7 @@ LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class HeatmapPart:
-    """Some columns of a block, or all columns if they fit into one band."""
+    """The columns of a block that are in one band: all columns if they fit."""
 
     title: str
     columns: tuple[ResultColumn, ...]
@@ -202,7 +202,7 @@ def _test_names(view: RunResults) -> dict[str, str]:
 
 
 def _left(view: RunResults) -> float:
-    """Return the x position of the first block, which is right of the tests' names."""
+    """Return the x position of the first block, next to the tests' names."""
     return 2 * EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
 
 
@@ -256,12 +256,12 @@ def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top
 
 
 def _side(mark: PublishedMark) -> int:
-    """Return 0 for the left corner of a square or 1 for the right corner. The corner identifies the mark's source."""
+    """Return the corner for a mark on a square, by the mark's source: 0 for left, 1 for right."""
     return sources().index(mark.source) % 2
 
 
 def _legend(view: RunResults) -> list[tuple[str, str]]:
-    """Return the signs of the legend with their words: all verdicts and all other marks of the figure."""
+    """Return each sign of the legend with its explanation: verdicts first, then the figure's other marks."""
     present = {result.outcome for result in view.results}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
     shown = {mark.source: mark for result in view.results for mark in published(view, result)}
@@ -308,7 +308,7 @@ def _draw_legend(layout: HeatmapLayout, ink: "Ink", top: float) -> None:
 
 @dataclass
 class Ink:
-    """Shapes to draw. They are collected by their look and drawn together, because many single squares are slow."""
+    """Shapes to draw. Those that look alike are collected and drawn together, because drawing each alone is slow."""
 
     axes: Axes
     points: dict[tuple[str, float], list[tuple[float, float]]] = field(default_factory=dict)

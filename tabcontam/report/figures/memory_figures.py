@@ -1,4 +1,4 @@
-"""Figures of memory's share of the accuracy: a dot for the table's rows, a dot for unseen twins, a line between."""
+"""Figures of memory's share of the accuracy: a line from a dot for the table's rows to a dot for unseen twins."""
 
 from collections.abc import Sequence
 

@@ -22,7 +22,7 @@ LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches: least and greatest width of a p
 
 # most: LLMs on one page
 def ranking(view: RunResults, room: float = WIDTH, *, most: int = 40) -> list[Figure]:
-    """Return each LLM's measures with intervals, on pages of at most `most` LLMs; empty without a ranking."""
+    """Return figures of each LLM's measures with intervals, in pages of up to `most` LLMs; empty without a ranking."""
     ranks = view.ranks_in_order
     shown = [measure for measure in measured_columns(view) if measure in MEASURES]  # others: in the score's panel
     pages = [range(start, min(start + most, len(ranks))) for start in range(0, len(ranks), most)]
@@ -123,7 +123,7 @@ def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> Non
 
 
 def against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
-    """Return contamination against accuracy in classification, a point for each LLM; empty if no LLM has both."""
+    """Return figures of contamination against accuracy, with a point for each LLM; empty if no LLM has both."""
     shown = [measure for measure in measured_columns(view) if measure in ACCURACIES and with_both(view, measure)]
     if not shown:
         return []
