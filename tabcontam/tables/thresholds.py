@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 # rows of each target value that are sampled, if there are so many; benchmarks.large_knowers
 LEAST_SAMPLED_PER_CLASS = 30

@@ -1,4 +1,4 @@
-"""Numbers that decide verdicts, for all modules of this room, each with its source."""
+"""Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 BLIND_HALVES = 2  # parts of the rows: a classifier learns from one and scores the other; by hand
 BLIND_PASSES = 3  # rounds of choosing draws, each with a newly trained classifier; benchmarks.memory_share
