@@ -26,8 +26,8 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
 
     The variance is that of DeLong, DeLong and Clarke-Pearson (1988), extended to values that depend on each other
     within a pair (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3). The interval is
-    Student's on the scale of the log-odds. If all own values lie above all others, or below, the variance is 0: the
-    interval is the exact interval of a share. Raises `ValueError` if the lengths differ or there is no pair.
+    Student's on the scale of the log-odds. If all own values lie above all others, or below, the variance is 0, and
+    the interval is the exact interval of a share. Raises `ValueError` if the lengths differ or there is no pair.
     """
     if len(own) != len(others) or not len(own):
         raise ValueError(f"{len(own)} values and {len(others)} others do not form pairs")
@@ -58,7 +58,7 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 
 
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the share of others below each own value, and the share of own values above each other one."""
+    """Return the share of others below each own value, and the share of own values above each of the others."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return share_below(ones, twos), 1.0 - share_below(twos, ones)
 
