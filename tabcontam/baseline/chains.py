@@ -154,8 +154,9 @@ class _SampledChain:
 def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
     """Return the predictions by laws for each fit of the sample. Laws are learned from all columns in `given`.
 
-    Learning laws is slow, and laws have few constants. So laws are not learned anew for each fold (the rows that one
-    fit predicts). The folds are divided into a few parts, and the laws for one part are learned from the other parts.
+    Learning laws is slow, and laws change little with the rows: they have few constants. So laws are not learned anew
+    for each fold (the rows that one fit predicts). The folds are divided into a few parts, and the laws for one part
+    are learned from the other parts.
     """
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]

@@ -234,7 +234,7 @@ def scaled(numbers: Floats, decimals: int) -> Ints:
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
-    """Return the edges of ranges with equally many numbers, and the step between values in each range."""
+    """Return the edges of ranges with equally many numbers, and the step from value to value in each range."""
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
     places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
     whole = scaled(numbers, decimals)

@@ -164,7 +164,7 @@ def working_order(count: int) -> Sequence[int]:
 
 
 def ranks(table: Table) -> dict[int, int]:
-    """Return for each row, by its place in the file, its place when rows are sorted by content."""
+    """Return for each row, by its place in the file, its place among the rows sorted by content."""
     return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
 
 

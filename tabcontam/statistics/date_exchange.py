@@ -160,7 +160,7 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
 
 
 def mean_lifts(lifts: Sequence[float]) -> float | None:
-    """Return the mean, or None if there are no lifts."""
+    """Return the mean of the lifts, or None if there are none."""
     return fmean(lifts) if lifts else None
 
 
