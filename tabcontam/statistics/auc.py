@@ -18,7 +18,9 @@ class Ranking:
     """The AUC: the share of pairs (own, other) in which the own value is larger; ties count a half."""
 
     value: float
-    interval: tuple[float, float] | None  # at the given confidence; None if a sample has fewer than two values
+    interval: (
+        tuple[float, float] | None
+    )  # at the asked confidence, 95 % by default; None if a sample has fewer than two values
 
 
 def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
