@@ -38,7 +38,7 @@ class AlterationHint:
 
 @dataclass(frozen=True, eq=False)
 class AlteredCopies:
-    """Rows, and copies of them that differ in one column: `copied` are the copies' cells of this column."""
+    """Rows of a table, and a copy of each that differs in `column` only: `copied` has the copies' cells in it."""
 
     table: Table
     column: str
@@ -94,5 +94,5 @@ def revealing_column(copies: AlteredCopies) -> str | None:
 
 
 def revealing_column_of(table: Table, name: str, altered: Mapping[int, str]) -> str | None:
-    """Return `revealing_column` after cells of column `name` are replaced; `altered` maps rows to new texts."""
+    """Return the `revealing_column` after cells of column `name` are replaced. `altered` maps a row to its new text."""
     return revealing_column(AlteredCopies(table, name, [*altered], [*altered.values()]))

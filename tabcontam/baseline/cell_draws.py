@@ -1,8 +1,8 @@
-"""Cells drawn from the baseline: values that could be in a row, as often as the baseline expects them there.
+"""Cells drawn from the baseline: values that could be in a row, each as likely as the baseline expects it there.
 
-If the baseline is right about a row, its cell and the drawn cells come from one distribution: only a model that
-remembers the row can distinguish them. A model that knows the column's cells but not their rows, for example from a
-shuffled copy of the table, expects this distribution.
+If the baseline is right about a row, the row's cell and the drawn cells come from one distribution: only a model that
+remembers the row can distinguish them. A model may know the column's cells but not their rows, for example from a
+shuffled copy of the table: it can only expect this distribution.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ class CellDraws:
     """The draws for one cell: how often each value was drawn, spelled as in the table.
 
     `near` are the cells of the rows that share most other cells with this row, nearest first. They are no draws: they
-    show which values a model prefers that predicts from similar rows.
+    show the values that a model prefers if it predicts from similar rows.
     """
 
     times: Mapping[str, int]
@@ -46,9 +46,9 @@ class CellDraws:
 def draw_cells(table: Table, feature: str, rows: Sequence[int], count: int, *, dealt: int = 4) -> dict[int, CellDraws]:
     """Return `count` draws of this feature's cell for each of the rows, given the row's other cells.
 
-    All cells of these rows are distributed among the rows again: predictors that learned from other rows decide which
-    are likely. So over all rows, each value has its share of the cells. Rows with a missing cell are left out. Repeated
-    calls return equal draws. The result is empty if the table has too few rows.
+    The cells of these rows are distributed among the rows anew, as predictors that learned from other rows find likely.
+    So over all rows, each value is expected as often as it occurs in these cells. Rows with a missing cell are left
+    out. Repeated calls return equal draws. The result is empty if the table has too few rows.
     """
     if not rows:
         return {}

@@ -1,7 +1,7 @@
 """Pieces of cells that may predict a hidden cell together with another cell: a day, or the first letter of a code.
 
 A day and a currency determine an exchange rate, a year and a country a population. Neither the piece alone nor two
-whole cells determine them.
+whole cells determine such a value.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tabcontam.baseline.thresholds import FIRST_CHARACTERS, LAST_CHARACTERS, LON
 
 @cached_by_column
 def parts(one: Column) -> tuple[Column, ...]:
-    """Return a column for each piece of dates, texts or codes: a date's month, a text's first characters."""
+    """Return a column for each piece of this column's dates, texts or codes, such as a date's month."""
     if one.distinct <= MOST_UNSPLIT_VALUES:
         return ()
     return tuple(more for more in (*_of_dates(one), *_of_texts(one)) if 1 < more.distinct < one.distinct)

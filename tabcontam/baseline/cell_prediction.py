@@ -63,7 +63,7 @@ class CellPrediction:
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
     def chances(self, answer: str) -> tuple[float, ...]:
-        """Return the probability that the answer is right in all digits, then in one and two fewer if possible."""
+        """Return the probabilities that the answer is right: in all digits, and if possible in one and two fewer."""
         found = [min(1.0, self.chance_of(answer))]
         for key, one in zip(self._rounded(answer), self.coarser, strict=True):
             chance = one.rest if key is None else max(one.values.get(key, 0.0), one.rest)
@@ -84,7 +84,7 @@ class CellPrediction:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
 
     def sure(self, answer: str) -> "CellPrediction":
-        """Return the prediction with probability 1 for this answer at every precision, others unchanged."""
+        """Return this prediction, but with probability 1 for `answer` at every precision."""
         key = value_key(answer)
         others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
         rounded = zip(self.coarser, self._rounded(answer), strict=True)
@@ -110,7 +110,7 @@ def bits(chance: float) -> float:
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> CellPrediction:
-    """Return the prediction of one more cell by the frequencies of n cells. A new value has 1 / (n + 1).
+    """Return the prediction of one more cell by the frequencies of n `cells`. A new value has probability 1 / (n + 1).
 
     `missing` are marks of missing cells besides None.
     """

@@ -23,10 +23,11 @@ from tabcontam.tables.table import Cell
 class FeatureChain:
     """The predictions of the hidden features `asked`, in this order, for the queried `rows`.
 
-    Each feature is predicted separately, without the predictions of the others. `missing` are marks of missing cells
-    besides None. The training rows are used in this `order`, by default the table's order. Similar rows are searched in
-    the whole table, not only among the training rows: they are compared by the shown features in `near`, by default all
-    shown features. Predictors always learn from the `known` rows, but these do not affect predictor weights.
+    A feature is predicted from the cells of earlier features, not from their predictions. `missing` are marks of
+    missing cells besides None. The training rows are used in this `order`, by default the table's order. Similar rows
+    are searched in the whole table, not only among the training rows: they are compared by the shown features in
+    `near`, by default all shown features. Predictors always learn from the `known` rows, but these do not affect
+    predictor weights.
     """
 
     columns: Mapping[str, Sequence[Cell] | Column]
@@ -142,7 +143,7 @@ class _SampledChain:
 
     @cached_property
     def _like(self) -> Bools:
-        """A mask of the rows on which predictors are weighted."""
+        """A mask of the rows in which predictor weights are found."""
         return alike(self._apart, self._wanted)
 
     def _given(self, names: Sequence[str]) -> list[Column]:
@@ -153,8 +154,9 @@ class _SampledChain:
 def _laws(target: Column, given: Sequence[Column], sample: RowSample) -> list[dict[str, LawPredictions]]:
     """Return the predictions by laws for each fit of the sample. Laws are learned from all columns in `given`.
 
-    Learning laws is slow, and laws have few constants. So laws are not learned anew for each fold (the rows that one
-    fit predicts). The folds are divided into a few parts, and the laws for one part are learned from the other parts.
+    Learning laws is slow, and laws change little with the rows: they have few constants. So laws are not learned anew
+    for each fold (the rows that one fit predicts). The folds are divided into a few parts, and the laws for one part
+    are learned from the other parts.
     """
     if len(sample.fits) == 1:
         return [predict_by_laws(Fit(target, tuple(given), (), *sample.fits[0]))]

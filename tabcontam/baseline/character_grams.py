@@ -55,7 +55,7 @@ def by_characters(fit: Fit) -> Floats | None:
 
 
 def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """Return for each gram and class the log of its frequency in the class divided by that in all rows."""
+    """Return for each gram and class a log ratio: the gram's frequency in the class to its frequency in all rows."""
     members = np.zeros((count, len(labels)))
     members[labels, np.arange(len(labels))] = 1.0
     within = np.asarray((grams.T @ members.T).T)
@@ -66,7 +66,7 @@ def _evidence(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
 
 
 def _out_of_fold(grams: "csr_matrix", labels: Ints, count: int) -> Floats:
-    """Return the evidence of each row's grams for each class, learned from the rows of other folds."""
+    """Return how strongly each row's grams suggest each class, learned from the rows of other folds."""
     folds = np.arange(len(labels)) % GRAM_FOLDS
     found = np.zeros((len(labels), count))
     for fold in range(GRAM_FOLDS):

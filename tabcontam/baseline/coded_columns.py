@@ -77,7 +77,7 @@ class Column:
     def words(self) -> "tuple[Column, ...]":
         """Columns of the first, second and last word of texts, with fewer distinct values than the texts have.
 
-        For codes of one length, such as telephone numbers, they are beginnings that several rows share.
+        For codes of one length, such as telephone numbers, the columns have beginnings that several rows share.
         """
         if self.distinct <= MOST_UNSPLIT_VALUES:
             return ()
@@ -142,7 +142,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The cells as numbers, NaN where missing or not a number; None for a column of texts."""
+        """The cells as numbers, NaN for a cell that is missing or no number; None for a column of texts."""
         known = {key: as_number(key) for key in set(self.keys)}
         found = np.fromiter(map(known.__getitem__, self.keys), np.float64, len(self.keys))
         present = len(self.keys) - self.keys.count(MISSING)
@@ -216,7 +216,7 @@ def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:
-    """Return the columns, each followed by the columns `words` of its words or beginnings of codes."""
+    """Return the columns, each followed by its `words`: the columns of its words, or of beginnings of its codes."""
     return [found for one in columns for found in (one, *one.words)]
 
 
@@ -234,7 +234,7 @@ def scaled(numbers: Floats, decimals: int) -> Ints:
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
-    """Return the edges of ranges with equally many numbers, and the step between values in each range."""
+    """Return the edges of ranges with equally many numbers, and the step from value to value in each range."""
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
     places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
     whole = scaled(numbers, decimals)
@@ -294,11 +294,11 @@ def _number_in(key: str, text: str) -> float:
 
 
 def previous(name: str, by: int = 1) -> str:
-    """Return the name of a column's cell `by` rows earlier."""
+    """Return the name of the column that holds, in each row, the cell of column `name` from `by` rows earlier."""
     return f"previous {name}" if by == 1 else f"previous {by} {name}"
 
 
-# sparse: codes per cell; below it codes are counted, above it they are sorted
+# sparse: possible codes per cell; below this number codes are counted, above it they are sorted
 def count_codes(codes: Ints, *, sparse: int = 16) -> tuple[Ints, Ints, Ints]:
     """Return the distinct codes in ascending order, the count of each, and for each item of `codes` its count."""
     if codes.max(initial=0) < sparse * len(codes):  # counting is faster than sorting

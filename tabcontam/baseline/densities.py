@@ -1,8 +1,8 @@
 """The likelihood of each number of a column in a row, predicted from the row's other cells.
 
 A prediction gives probabilities of single values, and says little about a number that occurs once. For cell draws, a
-column's cells are distributed among its rows anew: all values are known, and their distances from the prediction
-decide.
+column's cells are distributed among its rows anew: all values are known, and their distances from the predicted
+number decide how likely they are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,8 @@ def densities(
     """Return each number predictor's chance of each of `values` in each of `rows`, one line per row that sums to 1.
 
     Each fit is a pair: indices of rows to learn from and of rows to predict. The distribution of a row's number is made
-    of the errors in all other `rows`. The result is empty for texts, and if fewer than 40 of the rows have numbers.
+    of the prediction errors in all other `rows`. The result is empty for texts, and if fewer than 40 of `rows` have
+    numbers.
     """
     listed = np.array([as_number(value) for value in values])
     if target.numbers is None or not shown or np.isfinite(target.numbers[rows]).sum() < LEAST_NUMBERS:

@@ -1,4 +1,4 @@
-"""Predictions of a cell from earlier rows that the baseline ignores: an equal value, or a fixed step from it."""
+"""Predictions of a cell from earlier rows that the baseline ignores: an equal value, or one a fixed step away."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tabcontam.tables.table import Table
 
 
 class LagStatistics(NamedTuple):
-    """For pairs of rows at one distance: the share of equal cells, the most frequent step, and its share."""
+    """Statistics of pairs of rows at one distance: the share of equal cells, the most frequent step, and its share."""
 
     same: float
     step: float
@@ -23,7 +23,7 @@ class LagStatistics(NamedTuple):
 
 
 def after_earlier(table: Table, name: str, row: int, prediction: CellPrediction, lags: Iterable[int]) -> CellPrediction:
-    """Return the prediction, with higher chances for values that the rows `lags` rows before suggest.
+    """Return the prediction, with higher chances for values that follow from the cells `lags` rows earlier.
 
     Two shares are counted over the column for each lag: of cells that equal the cell `lag` rows before, and of cells
     that differ from it by the most frequent step. The value of the earlier cell, and the value one step from it, get at
@@ -60,7 +60,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
 
 
 def earlier(table: Table, name: str, lag: int) -> LagStatistics:
-    """Return the shares of equal cells and of steps between rows `lag` places apart, over all rows of a column."""
+    """Return the statistics of a column over all pairs of rows `lag` places apart: equal cells, and the usual step."""
     return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
 
 

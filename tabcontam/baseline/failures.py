@@ -14,9 +14,9 @@ _FAILED: ContextVar[list[str] | None] = ContextVar("failed", default=None)
 
 
 def attempt(predictor: str, predict: Callable[[], Predicted], otherwise: Predicted) -> Predicted:
-    """Return the result of `predict`, or `otherwise` if it raises an error of any kind.
+    """Return the result of `predict`, or `otherwise` if it fails: for any error except `UsageError` and `Skip`.
 
-    Inside `recording` the failure is recorded; outside, the error is raised, so no predictor is left out silently.
+    Inside `recording`, the failure is recorded. Outside, the error is raised: no predictor is left out silently.
     """
     failed = _FAILED.get()
     if failed is None:
@@ -43,7 +43,7 @@ def recording(table: Table) -> Iterator[list[str]]:
 
 
 def record(table: Table, failed: Sequence[str]) -> None:
-    """Record failed predictors of a table, also in a surrounding `recording`; `failed` may be of an earlier run."""
+    """Record failed predictors of a table, also in a surrounding `recording`; `failed` may come from an earlier run."""
     _failures(table).update(dict.fromkeys(failed))
     if (around := _FAILED.get()) is not None:
         around += failed

@@ -14,7 +14,7 @@ NOVEL = "\n"  # the key of all values that no training row has; no other key con
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The data with which predictors learn once: from the rows `train`, to predict the target in the rows `predicted`.
+    """The data of one fit: predictors learn from the rows `train`, and predict the target in the rows `predicted`.
 
     Both are row indices. A key is a text that stands for a value of the target: equal values have equal keys."""
 
@@ -48,7 +48,7 @@ class Fit:
 
     @cached_property
     def marginal(self) -> Floats:
-        """The frequency of each key for one more row. New values have the frequency of values seen once (Good 1953)."""
+        """The probability of each key in one more row. All new values have that of values seen once (Good 1953)."""
         singletons = (self.counts == 1) & (not self.gridded)
         found = np.asarray(np.where(singletons, 0.1, self.counts) / (len(self.train) + 1))
         found[1] = 1 - found.sum()
@@ -62,7 +62,7 @@ class Fit:
 
     @cached_property
     def spikes(self) -> Bools:
-        """A mask of keys too frequent, in a column of many numbers, to be part of the smooth distribution."""
+        """A mask of the keys that, in a column of many numbers, are too frequent for a smooth distribution."""
         if self.numbers is None or (self.counts > 0).sum() <= FEW_VALUES:
             return np.zeros(len(self.keys), dtype=np.bool_)
         return np.asarray(self.counts >= max(10, LEAST_SPIKE_SHARE * len(self.train)), dtype=np.bool_)
@@ -123,7 +123,7 @@ class CountedProbabilities:
     """Probabilities, by predicted row and key, counted in similar rows.
 
     `left` is the probability that each row leaves to the other predictors: the more similar rows there are, the less.
-    So a predictor that knows only a few rows affects only these.
+    So a predictor that finds similar rows for few rows affects only these few.
     """
 
     matrix: Floats

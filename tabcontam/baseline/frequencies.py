@@ -21,7 +21,7 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
 
 
 def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilities]]:
-    """Return frequencies in all rows, and in rows with equal cells in the best column, pair, and text."""
+    """Return value frequencies: in all rows, and in rows equal in the best column, pair, or column of many values."""
     dense = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))}
     counted = {}
     singles = [
@@ -51,9 +51,10 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """Return the mean log2 probability of the codes `target` given the codes `given`, each row by all other rows.
+    """Return the mean log2 probability of the codes `target` given the codes `given`, each row from all other rows.
 
-    It is the best mean over `MARGINAL_ROWS`. If `counted` is given, only target codes that it marks contribute.
+    It is the best mean over the weights in `MARGINAL_ROWS`. If `counted` is given, only target codes that it marks
+    contribute.
     """
     return max(_by_shrink(given, target, counted))
 

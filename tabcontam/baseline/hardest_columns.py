@@ -21,9 +21,10 @@ def least_sure_of(
 ) -> list[str]:
     """Return the `count` candidates that are hardest to predict, hardest first, given shown and earlier chosen columns.
 
-    A column is hard if its cells have many bits on average: under simple frequencies in at most 2,000 rows, and under
-    the laws that hold there. Missing cells have no bits. Of many candidates only the most varied are examined. If all
-    are chosen, no laws are learned. With `apart`, chosen columns do not count as shown. `near` is as in `FeatureChain`.
+    A column is hard if its cells have a high mean surprisal in bits: by simple frequencies in at most 2,000 rows, and
+    by the laws that hold there. Missing cells add no bits. Of many candidates only the most varied are examined. If all
+    candidates are chosen, no laws are learned. With `apart`, chosen columns do not count as shown. `near` is as in
+    `FeatureChain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_FITTED_ROWS]

@@ -2,7 +2,8 @@
 
 A large table has one fit, on rows that are never queried. A small table is divided into folds, and each fold is
 predicted from the others. Predictor weights are found by expectation and maximisation, on rows held out from the fit.
-For a queried row, rows of its own fold are not used. Answers are never used. Everything is deterministic.
+The weights for a queried row are found without the rows of its fold. The model's answers are never used. Everything is
+deterministic.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +60,7 @@ def mixture_of(
     laws: Sequence[Mapping[str, LawPredictions]],
     like: Bools,
 ) -> "Mixture":
-    """Return the mixture of all predictors for the sample's rows `wanted`, weighted by the rows marked in `like`."""
+    """Return the mixture of predictors for the rows `wanted`. Weights are found in the rows marked in `like`."""
     counting = _counting(view, [len(rows) for _, rows in sample.fits])
     fits = zip(sample.fits, laws, counting, strict=True)
     predicted = [_predicted(target, given, fit, {**law, **more}) for fit, law, more in fits]
@@ -181,10 +182,11 @@ class _FitMixture:
     def predict(self, row: int, peak: float, tops: SortedHits) -> CellPrediction:
         """Return the prediction of one row.
 
-        `peak` is an upper bound for any unlisted value; `tops` are the hits of likeliest values in other rows.
-        No value has less than the floor, 1 / (training rows + 1). Each probability is raised by its standard error, the
-        likeliest value's also to its hit rate in other rows. A too high probability costs a few hundredths of a bit; a
-        too low one makes false verdicts more frequent.
+        `peak` is an upper bound of the probability of any unlisted value. `tops` are the hits of likeliest values in
+        other rows. No value has a probability below the floor, 1 / (training rows + 1). Each probability is raised by
+        its standard error; that of the likeliest value is also raised to the hit rate of similar ones in `tops`. A
+        probability that is too high costs a few hundredths of a bit; one that is too low makes false verdicts more
+        frequent.
         """
         number, fit = self.place[row], self.one.fit
         chances, followed = self.chances[number], self.followed[number]
@@ -305,8 +307,8 @@ def _rounded(
     """Return the probabilities of the number at coarser precisions, raised by their standard error and doubled.
 
     Near misses are evidence of skill: a model that predicts numbers better than the baseline may hit twice as often
-    before its hits count as memory. `novel` is the upper bound of a single unlisted value. A rounded value stands for
-    ten or a hundred values.
+    before its hits count as memory. `novel` is the upper bound of a single unlisted value's chance. A rounded value
+    stands for ten or a hundred values.
     """
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
@@ -335,7 +337,7 @@ def _plain(key: str) -> str:
 
 
 def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of predicted numbers; return the largest chance of a value that is no key."""
+    """Add the error distributions of predicted numbers; return by row the largest chance of a value that is no key."""
     names = [name for name in predicted[0].regressed if all(name in one.regressed for one in predicted)]
     nothing = np.zeros(len(sample.rows))
     ways = {name: partial(_with_errors_of, name, target, predicted, sample) for name in names}
@@ -344,7 +346,7 @@ def _with_errors(target: Column, predicted: Sequence[FitPredictions], sample: Ro
 
 
 def _with_errors_of(name: str, target: Column, predicted: Sequence[FitPredictions], sample: RowSample) -> Floats:
-    """Add the error distributions of one regression, and return as `_with_errors` does."""
+    """Add the error distributions of the regression `name`. The result is as in `_with_errors`."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None:
         return peaks

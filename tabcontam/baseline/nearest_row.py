@@ -45,7 +45,7 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
 def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
     """Return for each predicted row the value of the row that differs in the fewest shown cells.
 
-    Its probability is a hit rate in the rows marked in `like`, counted by the number of differing cells.
+    The value's probability is the share of hits among rows marked in `like` with as many differing cells.
     """
     found = differ.argmin(axis=1)
     count = np.minimum(differ[np.arange(len(found)), found], MOST_DIFFERING_CELLS)
@@ -59,7 +59,7 @@ def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPre
 
 
 def _shares(count: Counts, right: Bools) -> Floats:
-    """Return how often the most similar row has the right value, by number of differing cells."""
+    """Return how often the most similar row has the right value, by the number of cells in which it differs."""
     rows = np.bincount(count, minlength=MOST_DIFFERING_CELLS + 1)
     hits = np.bincount(count, right, MOST_DIFFERING_CELLS + 1)
     return np.asarray((hits + GROUP_PRIOR_ROWS * right.mean()) / (rows + GROUP_PRIOR_ROWS), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Predictions from the nearest rows by a key: a number, code or date by which rows are sorted, all or within a class.
+"""Predictions from the nearest rows by a key: a number, code or date that sorts all rows, or those of a class.
 
 The nearer a neighbour's key is, the likelier is its value. This likelihood is counted in the training rows, each left
 out in turn.
@@ -73,7 +73,7 @@ def keys_of(view: View) -> list[Floats]:
 
 
 def _ratios(view: View) -> Iterator[Floats]:
-    """Yield the ratio and the difference of each two number columns: similar rows may share them."""
+    """Yield the ratio and the difference of every two number columns: keys that similar rows may share."""
     lines = [one.numbers for one in view.of_many_numbers[:MOST_RATIO_COLUMNS] if one.numbers is not None]
     for first, second in combinations(lines, 2):
         with np.errstate(all="ignore"):
@@ -92,10 +92,10 @@ def classes_of(view: View) -> list[Column]:
 
 @dataclass(frozen=True, eq=False)
 class _KeyOrder:
-    """The training rows sorted by a key, and the neighbours of each examined row: below and above it, or -1.
+    """The training rows sorted by a key, and the neighbours of each examined row.
 
-    Examined rows are first the probed rows (training rows on which hits are counted), then the predicted ones. `below`
-    and `above` are row indices. `codes` are the target's codes.
+    `below` and `above` are the indices of the neighbouring rows, or -1. Examined rows are first the probed rows
+    (training rows on which hits are counted), then the predicted ones. `codes` are the target's codes.
     """
 
     view: View

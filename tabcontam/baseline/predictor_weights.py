@@ -1,9 +1,9 @@
-"""The weights of the baseline's predictors: larger, the likelier a predictor made rows that it did not learn from.
+"""The weights of the baseline's predictors, from the probabilities that they give to true values in held-out rows.
 
 A predictor gives a probability to every possible value of a hidden cell. In rows that were held out from its fit, the
-true value can be looked up. The probability that the predictor gave to it is its likelihood in this row. The weights of
-a mixture maximise the likelihood of all held-out rows; they are found by expectation and maximisation (Dempster, Laird
-and Rubin 1977).
+true value can be looked up. The probability that the predictor gave to it is the predictor's likelihood in this row.
+The weights of a mixture maximise the likelihood of all held-out rows; they are found by expectation and maximisation
+(Dempster, Laird and Rubin 1977).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ def own_places(fit: Fit) -> Ints:
 def mixing_weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
     """Return the weights of a mixture that maximise the rows' likelihood.
 
-    `likelihoods` are rows by predictors. Each row counts `worth` times. All predictors share one more row equally, so
-    that no weight is 0.
+    `likelihoods` are rows by predictors. Each row counts as often as `worth` says. One more row is divided equally
+    among the predictors, so that no weight is 0.
     """
     count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
@@ -66,7 +66,7 @@ class PredictorLikelihoods:
     def weights(self, rows: Bools) -> dict[str, float]:
         """Return the weights of the predictors in `dense`, found in these rows.
 
-        A row counts little if the predictors in `added` predict its value: it shows little about the others.
+        A row counts little if the predictors in `added` predict its value: it shows little about those in `dense`.
         """
         dense = self.dense[rows]
         weights = mixing_weights(dense)
@@ -132,7 +132,7 @@ class SortedHits:
         return cls(chances[order], right[order])
 
     def raised(self, chance: float, most: int = SIMILAR_VALUES[1]) -> float:
-        """Return the chance, multiplied by the excess of hits among values of similar probability; it never falls.
+        """Return the chance times the ratio of hits to expected hits among values of similar chance, if that is larger.
 
         A quarter of all values is compared, at most `most` of them.
         """

@@ -29,7 +29,7 @@ def same_rare_value(view: View) -> list[LawPredictions]:
 
 
 def _scored(view: View, every: Ints) -> tuple[float, float] | None:
-    """Return the mean bits that other rows with an equal code save, and the best weight of unseen values.
+    """Return the mean bits saved by prediction from other rows of equal code, and the best weight of unseen values.
 
     `every` has a code for each row; 0 is no value. Return None if no bits are saved.
     """

@@ -207,8 +207,8 @@ class _RateTarget:
     def _apart(self, rate: _Rate) -> tuple[list[tuple[Floats, Ints]], Ints]:
         """Return the constants learned without each part of the rows and, last, from all rows; and each row's part.
 
-        So a row is predicted by constants learned without it. Many rows have two parts: half of them determine the
-        constants as well. Few rows have more parts.
+        So a row is predicted by constants learned without it. Many rows are divided into two parts, since half of
+        them determine the constants equally well; few rows are divided into more parts.
         """
         parts = 2 if len(self.learned) > MOST_ROWS_OF_SMALL_TABLE else ROW_PARTS
         part = np.arange(len(self.learned)) % parts
@@ -244,7 +244,7 @@ class _RateTarget:
         return _between(codes[near], each[near], half[near], kinds), counts
 
     def _made(self, rate: _Rate, constants: Sequence[tuple[Floats, Ints]], own: Ints, rows: Ints) -> tuple[Ints, Ints]:
-        """Return a rule's numbers in these rows, in units, and how many rows share each row's constant.
+        """Return a rule's numbers in these rows, in units of the last digit, and how many rows share each constant.
 
         `own` is the index in `constants` for each row. The number of rows is 0 for a row without a number.
         """
@@ -262,7 +262,7 @@ def _between(codes: Ints, each: Floats, half: Floats, kinds: int) -> Floats:
     """Return a constant for each kind that agrees with all of its rows, or their mean constant.
 
     Each item of `codes` is the kind of a row, with its constant in `each`, exact to plus or minus `half`.
-    If most constants, or their inverses, have few decimals, constants are rounded to so many.
+    If most constants, or their inverses, have few decimals, constants are rounded to that number where it fits.
     """
     low, high = np.full(kinds, -np.inf), np.full(kinds, np.inf)
     np.maximum.at(low, codes, each - half)

@@ -61,7 +61,7 @@ def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
 def regressed(fit: Fit) -> Floats | None:
     """Return the hidden numbers by least squares plus gradient boosting of the residuals; None if that cannot help.
 
-    Errors of held-out rows later make a distribution of each number (`ErrorDistribution`).
+    Errors in held-out rows later give the distribution of each number (`ErrorDistribution`).
     """
     if fit.numbers is None or not fit.shown:
         return None
@@ -181,7 +181,7 @@ def kernel(distances: Floats, width: float) -> Floats:
 
 
 def bandwidth(numbers: Floats) -> float:
-    """Return a kernel's width by Silverman's rule of thumb (Density Estimation, 1986, section 3.4.2)."""
+    """Return the width of a smoothing kernel by Silverman's rule of thumb (Density Estimation, 1986, section 3.4.2)."""
     spread = min(float(np.std(numbers)), float(np.subtract(*np.quantile(numbers, (0.75, 0.25)))) / 1.34)
     return float(0.9 * (spread or float(np.std(numbers))) * len(numbers) ** -0.2)
 
@@ -204,7 +204,7 @@ def least_squares(shown: Sequence[Column], rows: Ints, numbers: Floats, logs: bo
 
 
 def _features(shown: Sequence[Column], logs: bool) -> list[Floats]:
-    """Return columns of a design: numbers or logarithms, standardized, and a 0/1 flag for each of few values."""
+    """Return the columns of a design matrix: standardized numbers or logarithms, and 0/1 flags of few texts."""
     parts: list[Floats] = []
     for one in shown:
         if one.numbers is not None:

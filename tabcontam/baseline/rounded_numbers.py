@@ -24,7 +24,7 @@ from tabcontam.baseline.thresholds import (
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import is_finite
 
-WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by number of these
+WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # for all digits and fewer, by number of coarser places
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     """Return the places to which a column's numbers may be rounded, from its keys; for most columns none.
 
-    The finest digit is the last digit of nearly all values. Places with few rounded values are omitted: chance may hit.
+    The finest digit is the last digit of nearly all values. Places with few rounded values, easily hit by chance, are
+    omitted.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
     if len(numbers) <= MOST_EXACT_VALUES or len(numbers) < 0.95 * len(set(keys)) - 1:

@@ -1,4 +1,4 @@
-"""The choice of a table's rows: to learn from, to find predictor weights, and as folds."""
+"""The choice of a table's rows: those to learn from, those that find predictor weights, and the folds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from tabcontam.baseline.view import View
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """The rows that one baseline uses. Rows with one number in `groups` (a fold) are predicted together; -1: known."""
+    """The rows of a baseline. Rows with one number in `groups` (a fold) are predicted together; known rows have -1."""
 
     rows: tuple[int, ...]
     fits: tuple[tuple[Ints, Ints], ...]  # (training, predicted) indices of each fit
@@ -66,9 +66,9 @@ class SampledTable:
     def view(self, target: str, shown: Sequence[str]) -> View:
         """Return the view for counting predictors.
 
-        In a small table all rows are learned from, each except for itself. Folds would separate rows that belong
-        together, although a model that has read all others knows them. The predicted rows are those of all fits, one
-        fit after another.
+        In a small table, predictors learn from all rows except the predicted one. Folds would separate rows that belong
+        together, although a model that has read all other rows knows them. The predicted rows are those of all fits,
+        one fit after another.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
         learned = self.fits[0][0] if self.large else self.every

@@ -55,7 +55,7 @@ def codes_of(hashes: Words) -> Ints:
 
 
 def _together(view: View) -> Iterator[Words]:
-    """Yield hashes of two and three cells, of a cell with a piece, and of all cells or all but one; 0 for none."""
+    """Yield hashes of two or three cells, a cell with a piece, and all cells or all but one; 0 if a cell is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     for size, most in MOST.items():
         yield from (hashes for _, hashes in _choices(combinations(cells, size), len(view.learned) / 30, most))
@@ -74,7 +74,7 @@ def _nearly_all(cells: "Sequence[_HashedColumn]") -> Iterator[Words]:
 
 
 def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield names and hashes of a piece of a cell with another cell or piece, with more than `least` possible values.
+    """Yield names and hashes of pairs with more than `least` possible values: a piece and a cell, or two pieces.
 
     A hash is 0 if a cell or piece is missing.
     """
@@ -87,7 +87,7 @@ def with_pieces(view: View, least: float) -> Iterator[tuple[str, Words]]:
 
 
 def two_cells(view: View, least: float) -> Iterator[tuple[str, Words]]:
-    """Yield names and hashes of two cells with more than `least` possible values; 0 if a cell is missing."""
+    """Yield names and hashes of pairs of cells with more than `least` possible values; 0 if a cell is missing."""
     cells = _cells(view.shown, MOST_COMBINED_COLUMNS, len(view.learned) / 2)
     yield from _choices(combinations(cells, 2), least, MOST[2])
 
@@ -101,9 +101,9 @@ class _HashedColumn(NamedTuple):
 
 
 def _cells(columns: Iterable[Column], most: int, below: float, first: int = 0) -> list[_HashedColumn]:
-    """Return the `most` columns with the fewest distinct cells, below `below`, each numbered, from `first` on.
+    """Return the hashes of the `most` columns with the fewest distinct cells, if these are fewer than `below`.
 
-    Columns with equal numbers would have equal hashes.
+    The columns are numbered from `first` on, because columns with equal numbers would have equal hashes.
     """
     few = sorted((one.distinct, one.name, one) for one in columns if 2 < one.distinct < below)[:most]
     found = []

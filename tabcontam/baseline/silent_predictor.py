@@ -25,8 +25,8 @@ def silent_answers(
 ) -> list[dict[int, str]]:
     """Return by predicted row the value that the trees predict, in its usual spelling; one dict for each target.
 
-    Each of `fits` is a pair: indices of rows to learn from and of rows to predict. Rows with a predicted missing cell
-    are left out.
+    Each of `fits` is a pair: indices of rows to learn from and of rows to predict. Rows for which the trees
+    predict a missing cell are left out.
     """
     from sklearn.ensemble import ExtraTreesRegressor
 
@@ -85,7 +85,7 @@ def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
 
 
 def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
-    """Return the code with most votes in each queried row. The training rows in a leaf share the tree's vote.
+    """Return the code with most votes for each queried row. The training rows in a leaf share the tree's vote.
 
     `grown` and `asked` have the leaf of each training row and of each queried row, rows by trees.
     """

@@ -28,7 +28,7 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, CountedProbabilit
 
 
 def _distances(fit: Fit) -> tuple[Small, Small]:
-    """Return distances of predicted to training rows: with equal column weights, and weighted by saved bits."""
+    """Return distances of predicted to training rows: with equal weights of columns, and with weights by saved bits."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
     by_score, apart = np.zeros_like(alike), np.empty_like(alike)
@@ -49,7 +49,7 @@ def _distances(fit: Fit) -> tuple[Small, Small]:
 
 
 def _nearest(distances: Small, count: int) -> Small:
-    """Return weights of rows that fall with the distance, scaled by the distance of the `count` nearest rows."""
+    """Return training rows' weights, which fall with the distance relative to that of the `count` nearest rows."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + np.float32(1e-9)
     weights = _bell(distances, np.float32(0.6) * reach)
     weights *= distances <= 2 * reach
@@ -57,7 +57,7 @@ def _nearest(distances: Small, count: int) -> Small:
 
 
 def _close(distances: Small) -> Small:
-    """Return weights of rows that fall with the distance on a fixed scale: without close rows, all are nearly 0."""
+    """Return training rows' weights, which fall with the distance on one scale: without close rows, all are near 0."""
     return _bell(distances, np.float32(0.5 * float(np.median(distances.min(axis=1))) + 1e-3))
 
 
@@ -93,7 +93,7 @@ def _smoothed(fit: Fit, weights: Small) -> Floats:
 
 
 def _shares(fit: Fit, weights: Small) -> Floats:
-    """Return the total weight of each value, over the training rows."""
+    """Return for each predicted row the total weight of each value in the training rows."""
     from scipy.sparse import csr_matrix
 
     shape = (len(fit.train), len(fit.keys))

@@ -1,7 +1,7 @@
 """Singular values and least squares that succeed for every finite matrix, whatever the processor.
 
 LAPACK's divide-and-conquer routine, which numpy uses, fails on some finite matrices with some kernels of OpenBLAS, for
-example on a centred design with constant columns. The slower QR iteration (`gesvd`) does not.
+example on a centred design with constant columns. The slower QR iteration (`gesvd`) succeeds.
 """
 
 import numpy as np

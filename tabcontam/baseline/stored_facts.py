@@ -62,11 +62,11 @@ def stored_fact(
     """Return the result of `find` about a table, or the cached result of an earlier run.
 
     The stored fact may depend on the table's title and cells and on the rows of known files. `question` is JSON with
-    everything else that it depends on, including a version of the method. `write` turns a stored fact into JSON. `read`
-    turns this JSON into the stored fact and raises an error for any other JSON: such a file is damaged or foreign, and
-    is replaced. A folder that cannot be written is ignored. Stored facts refer to rows by their `ranks`, since another
-    file may list equal rows in another order. Stored facts for the tables that a run uses by default are part of the
-    package.
+    everything else that the fact depends on, including a version of the method. `write` turns a stored fact into JSON.
+    `read` turns this JSON into the stored fact and raises an error for any other JSON: such a file is damaged or
+    foreign, and is replaced. A folder that cannot be written is ignored. Stored facts refer to rows by their `ranks`,
+    since another file may list equal rows in another order. Stored facts for the tables that a run uses by default are
+    part of the package.
     """
     if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
@@ -129,7 +129,7 @@ def is_shipped(table: Table) -> bool:
 
 
 def _shipped(table: Table) -> Mapping[str, bytes]:
-    """Return the package's stored facts about a table, by file name, which is independent of library versions."""
+    """Return the package's stored facts about a table, by file name. Their names do not depend on library versions."""
 
     def find() -> Mapping[str, bytes]:
         archive = SHIPPED / f"{_folder_name(table)}.zip"
@@ -164,7 +164,7 @@ def working_order(count: int) -> Sequence[int]:
 
 
 def ranks(table: Table) -> dict[int, int]:
-    """Return for each row, by its place in the file, its place when rows are sorted by content."""
+    """Return for each row, by its place in the file, its place among the rows sorted by content."""
     return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
 
 

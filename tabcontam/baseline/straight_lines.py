@@ -1,7 +1,7 @@
 """Numbers on a straight line for each kind of row (rows with one class): a meter's readings by date, a price by weight.
 
-A model that has read the other rows of a kind can extend their line. The baseline fits a line to these rows; it is used
-if they lie on it to the last digit.
+A model that has read the other rows of a kind can extend their line. The baseline fits a line to these rows. It uses
+the line if the rows lie on it to the last digit.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ from tabcontam.baseline.view import View
 def numbers_near(
     probed: tuple[Ints, Ints], true: Ints, predicted: tuple[Ints, Ints], decimals: int, sizes: Sequence[int], reach: int
 ) -> LawPredictions:
-    """Return numbers up to `reach` units from a computed number.
+    """Return for each predicted row the numbers at most `reach` units from its computed number.
 
     Their probabilities are hit rates in the probed rows. `probed` and `predicted` are pairs: each row's computed
-    number, and the number of rows of its kind, 0 without a number. `true` are the probed rows' true numbers. All
-    numbers are in units of the last of `decimals`. Hit rates are counted separately for small and large kinds, in
-    classes with edges `sizes`.
+    number, and the number of rows of its kind, 0 if no number was computed. `true` are the probed rows' true numbers.
+    All numbers are in units of the last of `decimals` decimals. Hit rates are counted by the number of rows of a kind,
+    in classes with the edges `sizes`.
     """
     wholes, counts = probed
     off, classes, known = true - wholes, np.searchsorted(sizes, counts), counts > 0
@@ -89,7 +89,7 @@ class _KindLines:
         return cls(key - middle, y, one.codes, learned, learned[:: max(1, len(learned) // 800)], view.target.decimals)
 
     def share(self) -> float:
-        """Return the share of probed rows on the line of their kind. The line is fitted with these rows."""
+        """Return the share of probed rows on the line of their kind. The line is fitted with the probed rows too."""
         made, counts = self._made(self._fitted(self.learned), self.probed)
         near = np.abs(made - self.y[self.probed]) <= LINE_DISTANCE * 10.0**-self.decimals
         return float((near & (counts > LEAST_LINE_ROWS)).mean())

@@ -1,4 +1,4 @@
-"""The baseline of a table's rows: fitted out of fold, computed once, and cached by the table's content."""
+"""The baseline's predictions of a table's rows, each learned from other rows, and cached by the table's content."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ VERSION = 21  # version of the baseline; cached results of other versions are no
 class RowPrediction:
     """The baseline's prediction of one row's hidden cells.
 
-    `unsure` is its uncertainty in bits: -log2 of the probability of the likeliest value, summed over the cells. For
-    later cells, which are predicted from earlier hidden cells, the mean over all rows is used.
+    `unsure` is the baseline's uncertainty in bits: -log2 of the probability of the likeliest value, summed over the
+    cells. For later cells, which are predicted from earlier hidden cells, the mean over all rows is used.
     """
 
     cells: Mapping[str, CellPrediction]
@@ -39,7 +39,7 @@ def predict_rows(
 ) -> dict[int, RowPrediction]:
     """Return the predictions of each row's hidden features, each from the shown features and earlier hidden ones.
 
-    If `before`, the four rows before in the file are shown too. The baseline learns from the table and from known
+    If `before`, the four preceding rows of the file are shown too. The baseline learns from the table and from known
     files.
     """
     if not rows:
@@ -112,7 +112,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
     """Return the `count` of these columns that are hardest to predict, hardest first, without fitting the baseline.
 
     Each column is assumed to be queried alone, with all other columns shown. If `before`, it is queried after the
-    columns chosen before it, and the rows before are shown.
+    columns chosen earlier, and the preceding rows are shown.
     """
 
     def find() -> tuple[str, ...]:
@@ -143,8 +143,8 @@ def _cells(
 ) -> tuple[dict[str, Column], list[str]]:
     """Return the columns that a baseline needs, and the names of the shown columns.
 
-    If `lagged` is not empty, rows before are shown: cells of four rows for `lagged` features, and of one row for other
-    features. Run lengths of equal cells are added, in a wide table for `lagged` features only.
+    If `lagged` is not empty, preceding rows are shown: cells of four rows for `lagged` features, and of one row for
+    other features. Run lengths of equal cells are added, in a wide table for `lagged` features only.
     """
     columns = {name: column_of(table, name) for name in names}
     if not lagged:
@@ -212,7 +212,7 @@ def _adjoining_cells(table: Table, line: AdjoiningRows, name: str) -> list[Colum
 
 
 def _last_row(table: Table) -> list[str]:
-    """Return the names of the features of the row before."""
+    """Return the names of the features of the preceding row."""
     return [previous(name) for name in table.columns]
 
 

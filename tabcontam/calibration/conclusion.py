@@ -10,7 +10,7 @@ Rate = Mapping[str, float | int | None]
 RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
 """A function that returns how often tests detect answerers.
 
-Its arguments are names of answerers, ids of tests, and whether the tests are decided together.
+Its arguments are the names of answerers, the ids of tests, and a flag: True if the tests share one verdict.
 """
 
 
@@ -20,7 +20,7 @@ def conclusions(
     """Return for each family, as JSON, how often its tests detect each kind of answerer.
 
     `ignorant` answerers know nothing of the table, `expert` knows its card and no row, `memorisers` know a share of the
-    rows. Families that were not asked are left out.
+    rows. Families without queries are left out.
     """
     found: list[dict[str, object]] = []
     for family, own in grouped(tests, lambda test: test.family).items():

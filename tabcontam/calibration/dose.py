@@ -45,9 +45,9 @@ class Observation:
 class Rung:
     """The pairs of an LLM and a table's rows at one number of copies.
 
-    `contaminated` of the `pairs` were called contaminated. `share` is their share of all pairs, with the exact 95 %
-    interval from `low` to `high` (Clopper and Pearson 1934). `undecided` pairs have neither verdict, contaminated or
-    not detected; they count as not contaminated.
+    `contaminated` is the number of the `pairs` with the verdict contaminated. `share` is their share of all pairs, with
+    the exact 95 % interval from `low` to `high` (Clopper and Pearson 1934). `undecided` pairs have neither verdict,
+    contaminated or not detected; they count as not contaminated.
     """
 
     copies: float
@@ -64,11 +64,11 @@ class Dose:
     """The response of one test, or of all row tests together, to the number of copies.
 
     `half` and `nearly_all` are the smallest numbers of copies from which on the test detects half and 95 % of the
-    pairs. They are None if no such number was tried. `unread` are the p-values of the pairs that were never read, in
-    ascending order. `uniform` is the p-value of a one-sided Kolmogorov-Smirnov test that the `unread` p-values are not
-    too small, None if there are no such p-values. For each LLM and table with four numbers of copies or more, copies
-    are correlated with -p by ranks (Spearman). `correlation` is the median of these coefficients, and `arms` is their
-    number.
+    pairs. They are None if no such number was tried. `unread` are the p-values of the pairs whose LLM has read no copy,
+    in ascending order. `uniform` is the p-value of a one-sided Kolmogorov-Smirnov test that the `unread` p-values are
+    not too small, None if there are no such p-values. For each LLM and table with four numbers of copies or more, the
+    number of copies is correlated with -p by ranks (Spearman). `correlation` is the median of these coefficients, and
+    `arms` is their number.
     """
 
     test: str

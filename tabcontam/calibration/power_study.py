@@ -282,7 +282,7 @@ def _side_by_side(
 
 
 def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
-    """Return a connection to a new process, and the process. Its own pipe leaves no lock if it is killed."""
+    """Return a connection to a new process, and the process. Its pipe is its own: no lock remains if it is killed."""
     context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)

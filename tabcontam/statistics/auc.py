@@ -18,7 +18,9 @@ class Ranking:
     """The AUC: the share of pairs (own, other) in which the own value is larger; ties count a half."""
 
     value: float
-    interval: tuple[float, float] | None  # at 95 % unless asked otherwise; None if a sample has fewer than two values
+    interval: (
+        tuple[float, float] | None
+    )  # at the asked confidence, 95 % by default; None if a sample has fewer than two values
 
 
 def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
@@ -26,8 +28,8 @@ def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.
 
     The variance is that of DeLong, DeLong and Clarke-Pearson (1988), extended to values that depend on each other
     within a pair (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3). The interval is
-    Student's on the scale of the log-odds. If all own values lie above all others, or below, the variance is 0: the
-    interval is the exact interval of a share. Raises `ValueError` if the lengths differ or there is no pair.
+    Student's on the scale of the log-odds. If all own values lie above all others, or below, the variance is 0, and
+    the interval is the exact interval of a share. Raises `ValueError` if the lengths differ or there is no pair.
     """
     if len(own) != len(others) or not len(own):
         raise ValueError(f"{len(own)} values and {len(others)} others do not form pairs")
@@ -58,7 +60,7 @@ def independent(own: Sequence[float], others: Sequence[float], confidence: float
 
 
 def placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return the share of others below each own value, and the share of own values above each other one."""
+    """Return the share of others below each own value, and the share of own values above each of the others."""
     ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
     return share_below(ones, twos), 1.0 - share_below(twos, ones)
 

@@ -19,12 +19,12 @@ class AucDifference:
 
 
 def auc_apart(sides: Sequence[Floats], signs: Sequence[int], labels: Ints, seed: int = 0) -> AucDifference | None:
-    """Return the AUC of each predictor in `sides`, and the sum of the AUCs times their `signs`.
+    """Return the AUC of each predictor in `sides`, and the sum of the AUCs times their `signs`: 1, or -1 to subtract.
 
     Each side is a matrix of class probabilities, rows by classes. `labels` has the index of each row's class. With two
     classes, the AUC is that of the last class; with more, it is the mean of each class against the rest. The interval
-    is a percentile bootstrap of 2,000 resamples. Rows are redrawn within each class, equally for all sides, so that no
-    class is lost. Return None if fewer than two classes have rows.
+    is from a percentile bootstrap of 2,000 resamples. Rows are drawn again within each class, so that no class is lost,
+    and equally for all sides. Return None if fewer than two classes have rows.
     """
     places = [np.flatnonzero(labels == name) for name in range(sides[0].shape[1])]
     there = [name for name, own in enumerate(places) if len(own)]

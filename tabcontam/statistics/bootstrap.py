@@ -1,8 +1,8 @@
 """The bootstrap of Golchin and Surdeanu 2024 (Algorithm 1): is one completion nearer to the true text than another?
 
 The module has two ways to draw: the published p-values resample pairs, the authors' public code resamples the two sides
-independently. Neither gives the p-value of a null model: resampling does not remove the difference, and with ten
-instances it errs more often than its level. `statistics.permutation_tests.sign_flipped` is exact.
+independently. Neither gives the p-value of a null model: resampling does not remove the difference. With ten instances,
+its false positives are more frequent than its level allows. `statistics.permutation_tests.sign_flipped` is exact.
 """
 
 from collections.abc import Sequence

@@ -36,11 +36,11 @@ def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float =
 
     The AUC is the share of all pairs within a group that are ranked right; ties count a half. A group is, for example,
     the rows that were asked after the same examples. The variance is DeLong's, estimated over all groups together,
-    since a group may have a single row of a class. The interval is Student's on the scale of the log-odds. The error of
-    a mean over classes is the mean of their errors: it cannot be larger, however the classes depend on each other. If
-    all pairs are ranked right, or all wrong, the interval is exact, for a share of n rows: n is the number of rows on
-    the smaller side. A class is left out if no group has rows of it and of another class. Return None if no class is
-    left.
+    since a group may have a single row of a class. The interval is Student's on the scale of the log-odds. The mean
+    over classes gets the mean of the classes' standard errors: its own error cannot be larger, however the classes
+    depend on each other. If all pairs are ranked right, or all wrong, the interval is the exact one of a share of n
+    rows: n counts the rows of the class, or of the rest, whichever are fewer. A class is left out if no group has rows
+    of it and of another class. Return None if no class is left.
     """
     asked = classes[:1] if len(classes) == 2 else classes
     found = [each for each in (_of_class(rows, name) for name in asked) if each is not None]

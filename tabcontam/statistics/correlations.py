@@ -23,8 +23,8 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
     """Return Spearman's rank correlation of paired values; None for fewer than 4 pairs or a constant measure.
 
     The p-value counts all orders of up to 8 values; for more values, it counts 50 000 random orders. The interval is
-    Fisher's transform with the variance of Bonett and Wright (2000), which is rough for few values. A coefficient of 1
-    or -1 has no such variance: its other limit is that of a coefficient half a step nearer to 0.
+    Fisher's transform with the variance of Bonett and Wright (2000), which is rough for few values. The transform
+    of 1 or -1 is infinite: then one limit is 1 or -1, the other is that of a coefficient half a step nearer to 0.
     """
     if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None

@@ -1,9 +1,10 @@
 """Tests and intervals for chronology: are tables published before an LLM's training data end classified better?
 
-Most tests are those of Li and Flanigan (2024), *Task Contamination*, section 4. They compare each pair of an LLM and a
-dataset with the majority class, pairs before with pairs after, and each LLM with itself. They assume that pairs are
-independent. But pairs with one dataset are dependent: a dataset that is hard for one LLM is hard for others.
-`exchanged` does not assume independence: it permutes the release dates of the datasets.
+Most tests are those of Li and Flanigan (2024), *Task Contamination*, section 4. They compare an LLM's accuracy on a
+dataset with the share of the majority class, and earlier datasets with later ones, over all LLMs and for each LLM. They
+assume that pairs of an LLM and a dataset are independent. But pairs with one dataset are dependent: a dataset that is
+hard for one LLM is hard for others. `exchanged` does not assume independence: it permutes the release dates of the
+datasets.
 """
 
 from collections.abc import Sequence
@@ -33,10 +34,10 @@ class DateExchange:
     """The result of a test that exchanges release dates between datasets.
 
     A lift is an accuracy minus the majority class's share. `difference` is the mean lift of datasets released before an
-    LLM's training data end, minus the mean lift of those released after. It is averaged over the `llms` that have both.
-    `p_value` is the share of ways to exchange dates with at least this difference. `ways` counts the computed ways: all
-    if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of that share (Clopper and
-    Pearson, one-sided, 99.9%): trying many seeds gains little.
+    LLM's training data end, minus the mean lift of those released after. It is averaged over the `llms` LLMs that have
+    both. `p_value` is the share of ways to exchange dates with at least this difference. `ways` counts the computed
+    ways: all if `exact`, otherwise random draws. For random draws, `p_value` is the upper limit of that share (Clopper
+    and Pearson, one-sided, 99.9%): trying many seeds gains little.
     """
 
     difference: float
@@ -93,7 +94,7 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """Return three numbers: in how many pairs the first is larger, in how many the second, and a p-value.
+    """Return three numbers: in how many pairs the first value is larger, in how many the second, and a p-value.
 
     The p-value is exact and two-sided (Dixon and Mood 1946).
     """
@@ -116,7 +117,7 @@ def trend(years: Sequence[float], values: Sequence[float]) -> Trend | None:
 def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
     """Return the result of exchanging release dates between datasets.
 
-    `lifts` are the accuracies minus the majority's share, LLMs by datasets, NaN if nothing was measured. `sides` has
+    `lifts` are the accuracies minus the majority's share, LLMs by datasets, NaN where nothing was measured. `sides` has
     the same shape: 1 for before, -1 for after, 0 for neither. Return None if no LLM has both sides, or if there is only
     one way to exchange.
     """
@@ -131,7 +132,7 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
 
 
 def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DATE_EXCHANGES) -> Floats:
-    """Return the p-values of `exchanged` for many simulated arrays of lifts, which are the first axis of `lifts`.
+    """Return the p-values of `exchanged` for many simulated arrays, stacked along the first axis of `lifts`.
 
     All arrays must have NaN at the same places.
     """
@@ -159,7 +160,7 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
 
 
 def mean_lifts(lifts: Sequence[float]) -> float | None:
-    """Return the mean, or None if there are no lifts."""
+    """Return the mean of the lifts, or None if there are none."""
     return fmean(lifts) if lifts else None
 
 

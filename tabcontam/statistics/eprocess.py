@@ -2,10 +2,10 @@
 
 One unit is staked on each answered cell before the true value is looked up. If the answer is right, the stake is
 multiplied by one divided by the baseline's chance of that value. If it is wrong, the stake is lost. So a model that
-predicts as well as the baseline wins nothing on average. E is the value of one unit after any number of queries; its
-mean is at most one. By Ville's inequality (1939) E ever reaches 100 with a probability of at most one in a hundred,
-whatever stops the asking. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are corrected by Benjamini
-and Hochberg's procedure on 1 / E, as they propose.
+predicts as well as the baseline wins nothing on average. E is the value of one unit after any number of queries; for
+such a model its mean is at most one. By Ville's inequality (1939) the probability that E ever reaches 100 is then at
+most one in a hundred, whenever the queries stop. E is an e-value (Wang and Ramdas 2022): several tables of an LLM are
+corrected by Benjamini and Hochberg's procedure on 1 / E, as they propose.
 
 The share of a table that is remembered is unknown, so a fifth of the unit is bet for each of five shares m. Of each
 part, 1 - m is held back at every query, and m is staked: 0.7 of it on all cells of the query together, and 0.3 on each
@@ -44,7 +44,7 @@ class Stake:
 
 
 class Wealth(NamedTuple):
-    """The log-wealth in bits for each share of `MEMORY`, after bets on the answers and on an honest predictor's
+    """The log-wealth in bits for each of `BET_SHARES`, after bets on the answers and on an honest predictor's
     answers. `rows` counts the queries that are evidence for memory. Each query is about a different row.
     """
 
@@ -104,7 +104,7 @@ def _sum(parts: Sequence[Wealth]) -> Wealth:
 
 
 def standing(bets: Bets) -> tuple[float, str]:
-    """Return the least log2 of E, over the bets with all columns and without each column, and the column left out."""
+    """Return the least log2 of E over the bets with all columns and without each one, and the column that it lacks."""
     group = min(bets, key=lambda one: bets[one].bits, default=ALL)
     return (bets[group].bits, group) if bets else (0.0, ALL)
 

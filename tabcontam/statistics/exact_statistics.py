@@ -1,4 +1,4 @@
-"""The statistics of the calibrated rules: exact tails, intervals, discrimination, and corrections over a whole grid.
+"""The statistics of the calibrated rules: exact tails, intervals, discrimination, and corrections for several tests.
 
 A cell of a row test is a Bernoulli trial: it succeeds with the baseline's chance of the answered value. A right cell's
 weight is its surprisal in bits. Arguments that describe cells are parallel sequences.
@@ -75,7 +75,7 @@ def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
 
 
 def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each number of successes, to 15 decimals.
+    """Return the probability of each number of successes in independent trials with these `chances`, to 15 decimals.
 
     Use `poisson_binomial_tail` for a small tail. If `chances` has several lines, each line has a line of probabilities.
     """
@@ -108,7 +108,8 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
     """Return the exact interval of the share of known trials, if each other trial succeeds with its chance.
 
     Both tails of the Poisson-binomial distribution are inverted, as Clopper and Pearson invert the binomial. If hits
-    are fewer than the chances allow, the interval is (0, 0). Raises `ValueError` if there are more hits than trials.
+    are fewer than the chances make likely, the interval is (0, 0). Raises `ValueError` if there are more hits than
+    trials.
     """
     if not 0 <= hits <= len(chances):
         raise ValueError(f"{len(chances)} trials cannot have {hits} hits")
@@ -230,7 +231,7 @@ def mean_interval(
     """Return the interval of the weighted mean of independent values, each with its interval.
 
     `weights` sum to 1. Distances to the limits are combined like standard errors (Zou and Donner 2008), so asymmetric
-    intervals give an asymmetric one. The interval is for the mean of these items, not of future ones.
+    intervals give an asymmetric one. The interval is for the mean of these items, not of other items.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)
@@ -250,7 +251,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 
 @lru_cache(maxsize=2**16)
 def fisher(first_hits: int, first_trials: int, second_hits: int, second_trials: int) -> float:
-    """Return the two-sided p-value of Fisher's exact test that two groups of independent trials succeed as often."""
+    """Return the two-sided p-value of Fisher's exact test that two groups of trials are equally likely to succeed."""
     from scipy.stats import fisher_exact
 
     misses = [first_trials - first_hits, second_trials - second_hits]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KappaAgreement:
-    """The agreement of two judges on `agree` of `items` items; `kappa` is None if chance alone gives agreement."""
+    """The agreement of two judges on `agree` of `items` items; `kappa` is None if chance alone makes them agree."""
 
     items: int
     agree: int
@@ -20,11 +20,11 @@ class KappaAgreement:
 
 
 def measure_agreement(pairs: Sequence[tuple[Hashable, Hashable]]) -> KappaAgreement:
-    """Return how far two judges agree, from pairs of their words (labels) for the same items.
+    """Return the agreement of two judges, from the pair of labels that they gave to each item.
 
     Kappa is (observed - expected) / (1 - expected). The expected agreement is that of two independent judges with equal
-    frequencies of words (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use one word for
-    every item, the expected agreement is 1 and there is no kappa.
+    frequencies of labels (Cohen 1960, "A coefficient of agreement for nominal scales"). If both judges use one label
+    for every item, the expected agreement is 1 and there is no kappa.
 
     >>> measure_agreement([("yes", "yes"), ("no", "no"), ("no", "no"), ("no", "yes")]).kappa
     0.5

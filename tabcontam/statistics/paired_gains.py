@@ -23,10 +23,11 @@ def gained(gains: Sequence[float]) -> MeanGain:
     """Return the mean gain of pairs.
 
     Each gain is from -2 to 2; plain gains, with nothing subtracted, are -1, 0 or 1. The interval is Student's after a
-    quarter of a pair is added to each of the four cells of the two answers. So it has a width even if no pair differs.
-    Agresti and Min 2005 ("Simple improved confidence intervals for comparing matched proportions", section 3) add a
-    half, but the interval is then too wide if few pairs differ. The p-value is one-sided, by exchanging the two answers
-    of each pair: McNemar's exact test if all gains are -1, 0 or 1. Raises `ValueError` if there are no pairs.
+    quarter of a pair is added for each of the four ways in which two answers can be right or wrong. So the interval has
+    a width even if no pair differs. Agresti and Min 2005 ("Simple improved confidence intervals for comparing matched
+    proportions", section 3) add a half, but the interval is then too wide if few pairs differ. The p-value is
+    one-sided, by exchanging the two answers of each pair: McNemar's exact test if all gains are -1, 0 or 1. Raises
+    `ValueError` if there are no pairs.
     """
     if not gains:
         raise ValueError("there are no pairs")

@@ -80,7 +80,7 @@ def sign_flipped(differences: Sequence[float], seed: int = 0) -> float:
 def fisher(p_values: Sequence[float]) -> float:
     """Return one p-value for several independent p-values, from their product (Fisher 1932); 1 if there are none.
 
-    It is exact for uniform p-values, and too large for p-values that have few possible values.
+    The result is exact for uniform p-values, and too large for p-values that have few possible values.
     """
     if not p_values:
         return 1.0

@@ -1,8 +1,8 @@
 """The power of tests against a model that remembers a share of the rows and guesses the others.
 
 Power is simulated with a seed: equal arguments give equal power. The many p-values of a simulation are saddlepoint
-approximations. They may overstate a p-value several times, but understate it by a few per cent at most: so power is
-rather too low, and a detectable share too high. Verdicts never use these p-values.
+approximations. They may be several times too large, but at most a few per cent too small: so power is rather too
+low, and a detectable share too high. Verdicts never use these p-values.
 """
 
 from bisect import bisect_left
@@ -51,7 +51,7 @@ def row_power(
     *,
     most_kept: int = 64,
 ) -> float:
-    """Return how often p <= `level` against a model that remembers each row with probability `share`.
+    """Return the share of runs with p <= `level`, if the model remembers each row with probability `share`.
 
     Each hidden cell's true value is drawn from its prediction. A remembered row is answered with these true values, any
     other row with the likeliest values. A value that the prediction does not list has the chance `rest`. A missing cell
@@ -128,7 +128,7 @@ def detectable_share(
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
-    """Return the cumulants of each row of (chances, right) cells, and in the last column its right units."""
+    """Return the cumulants of each row of (chances, right) cells, and in the last column its right weight in units."""
     chances = _padded([chances for row in rows for chances, _ in row])
     right = np.array([right for row in rows for _, right in row], dtype=np.bool_)
     cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances)[:, 0] * right])
@@ -215,7 +215,8 @@ class BetPower:
     """The power of the bets so far against a model that remembers a share of the rows and guesses the others.
 
     Many runs are simulated in parallel, query by query. In each run, each row is remembered with the chance `share`. A
-    run is detected once E has reached `bits`, also without any one column (see `eprocess`), and remains detected.
+    run is detected, and remains so, once log2 of E has reached `bits` with all columns and without each one (see
+    `eprocess`).
     """
 
     def __init__(self, share: float, bits: float, runs: int = POWER_RUNS, seed: int = 0) -> None:

@@ -14,9 +14,9 @@ from tabcontam.statistics.thresholds import LEAST_TRANSFORM_TAIL, SHARE_STEPS, T
 def rank_sum_tail(ranks: Sequence[int], sizes: Sequence[int]) -> float:
     """Return P(sum of ranks <= observed) of independent ranks, exactly.
 
-    Rank i is uniform on 1 to `sizes[i]`. `ranks` are the observed ranks; 1 is the best. Small tails are sums of
-    positive terms, which keeps all digits; none is 0. The tail is 1 if there are no ranks. Raises `ValueError` if the
-    lengths differ or a rank is not from 1 to its size.
+    Rank i is uniform on 1 to `sizes[i]`. `ranks` are the observed ranks; 1 is the best. A small tail is a sum of
+    positive terms, which keeps all digits; no tail is 0. The tail is 1 if there are no ranks. Raises `ValueError` if
+    the lengths differ or a rank is not from 1 to its size.
     """
     if len(ranks) != len(sizes):
         raise ValueError(f"{len(ranks)} ranks need as many numbers of candidates, not {len(sizes)}")
@@ -30,7 +30,7 @@ def signed_rank_tail(differences: Sequence[float]) -> float:
     """Return P(sum of the positive differences' ranks >= observed) if each difference is positive with chance one half.
 
     Ranks are by absolute size, ties in the given order. Differences of 0 are left out. The tail is exact for up to 50
-    differences, a normal approximation for more, and 1 if there are none. Source: Wilcoxon 1945, "Individual
+    differences, and a normal approximation for more. It is 1 if there are none. Source: Wilcoxon 1945, "Individual
     Comparisons by Ranking Methods".
     """
     values = np.array([difference for difference in differences if difference])
@@ -69,7 +69,7 @@ def _share(sizes: tuple[int, ...], level: float, power: float) -> float | None:
 
 
 def _chances(sizes: Sequence[int], share: float) -> NDArray[np.float64]:
-    """Return the chance of each sum of ranks, from the least on, if each is 1 with chance `share`, else uniform."""
+    """Return the chance of each sum of ranks, least sum first. A rank is 1 with chance `share`, otherwise uniform."""
     state = np.ones(1)
     for most in sizes:
         one = np.full(most, (1 - share) / most)

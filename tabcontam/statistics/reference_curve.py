@@ -16,8 +16,8 @@ Right = npt.NDArray[np.float64]
 class AboveCurve:
     """An accuracy on rows, compared with the one that the references' curve expects from the accuracy on twins.
 
-    `apart` is the least and the greatest excess without one reference. `outside` is true if the accuracy on twins is
-    outside the range of the references.
+    `apart` is the least and the greatest `above` if one reference is left out. `outside` is true if the accuracy on
+    twins is outside the range of the references.
     """
 
     expected: float
@@ -37,11 +37,11 @@ def above_curve(own: Right, twin: Right, rows: Right, twins: Right) -> AboveCurv
     two references suffice, even if alike. (ConStat, section 3, fits a smoothing spline with these ends to five or
     more.)
 
-    The 95 % interval and the one-sided p-value are by the basic bootstrap over pairs and references. Pairs are redrawn
-    equally for all LLMs. Of n references n - 1 are drawn, so that few references do not seem too alike (Rao and Wu
-    1988). `gained` is computed for the pairs, with the curve fixed: its interval extends the interval, and the larger
-    p-value is taken. So the interval has a width even if no pair differs. Raises `ValueError` for fewer than two
-    references or no pair.
+    The 95 % interval and the one-sided p-value come from the basic bootstrap over pairs and references. Pairs are
+    redrawn equally for all LLMs. Of n references n - 1 are drawn, so that few references do not seem too alike (Rao and
+    Wu 1988). `gained` gives a second interval and p-value, over the pairs with the curve fixed. The result covers both
+    intervals and has the larger p-value. So the interval has a width even if no pair differs. Raises `ValueError` for
+    fewer than two references or no pair.
     """
     if len(rows) < 2 or not len(own):
         raise ValueError("there are fewer than two references, or there is no pair")

@@ -49,11 +49,10 @@ def _permuted(labels: Bools, times: int, rng: np.random.Generator) -> Floats:
 
 
 def predictor_p_values(features: Floats, labels: Bools, seed: int = 0) -> dict[str, float]:
-    """Return the p-value of each of three predictors of the labels.
+    """Return the p-value of each of three predictors of `labels`, from `features` (rows by features).
 
-    `features` are rows by features. They are: the single feature that differs most, a weighted sum fitted on all other
-    rows, and the labels of the five nearest rows. The p-values are exact: predictors are fitted anew for each
-    permutation.
+    The predictors are: the single feature that differs most, a weighted sum fitted on all other rows, and the labels of
+    the five nearest rows. The p-values are exact: predictors are fitted anew for each permutation of the labels.
     """
     varied: Floats = features[:, features.std(axis=0) > SAME_STATISTIC]
     if not varied.shape[1] or labels.all() or not labels.any():
@@ -96,7 +95,7 @@ def _nearest(scaled: Floats) -> Floats:
 
 
 def residuals(values: Sequence[float], features: Floats) -> Floats:
-    """Return the values minus their least-squares fit on the features. The fit does not use labels."""
+    """Return the values minus their least-squares fit on the features. The fit does not use the rows' labels."""
     own = np.asarray(values, dtype=np.float64)
     spread = features.std(axis=0)
     varied = features[:, spread > SAME_STATISTIC]

@@ -14,11 +14,11 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
     """Return by how much the mean of the `own` values exceeds the mean of the `others`.
 
     Each value is from -1 to 1: right (0 or 1) minus its expectation. The interval is Welch's. Two values are added to
-    each sample, half above and half below the mean of all: so it has a width even if all values are equal. For values
-    of 0 and 1 with a mean of a half it is that of Agresti and Caffo 2000 ("Simple and effective confidence intervals
-    for proportions and differences of proportions", section 3), with Student's quantile. The p-value is one-sided: the
-    share of 10,000 random choices of the own values with a difference at least as large, the observed one among them.
-    Raises `ValueError` if a sample is empty.
+    each sample, 0.5 above and 0.5 below the mean of all values: so the interval has a width even if all are equal. For
+    values of 0 and 1 with a mean of a half it is the interval of Agresti and Caffo 2000 ("Simple and effective
+    confidence intervals for proportions and differences of proportions", section 3), with Student's quantile. The
+    p-value is one-sided: the share of 10,000 random choices of the own values with a difference at least as large, the
+    observed one among them. Raises `ValueError` if a sample is empty.
     """
     if not own or not others:
         raise ValueError("a sample is empty")
