@@ -92,7 +92,7 @@ def new_cache(tmp_path_factory: pytest.TempPathFactory, guesses: Path) -> Callab
     def new() -> str:
         folder = f"{folders}/{next(numbers)}"
         os.makedirs(f"{folder}/tabcontam")
-        os.symlink(guesses, f"{folder}/tabcontam/guesses")
+        os.symlink(guesses, f"{folder}/tabcontam/facts")
         return folder
 
     use_cache(new())
@@ -129,8 +129,8 @@ def cheaply(cache: Path, cheap_guesses: Path, monkeypatch: pytest.MonkeyPatch) -
 
     Tables whose guesses come with the package have those. Commands in other processes read the guesses made here.
     """
-    (cache / "tabcontam" / "guesses").unlink()
-    (cache / "tabcontam" / "guesses").symlink_to(cheap_guesses)
+    (cache / "tabcontam" / "facts").unlink()
+    (cache / "tabcontam" / "facts").symlink_to(cheap_guesses)
     for module in ("chains", "mixture", "laws"):
         monkeypatch.setattr(f"tabcontam.baseline.{module}.attempt", lambda predictor, predict, otherwise: otherwise)
     made = import_module("tests.made_tables")  # what is found out about a table is kept with it

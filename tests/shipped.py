@@ -34,7 +34,7 @@ def found(table: Table, folder: Path) -> dict[str, bytes]:
     computed = patch.multiple(stored_facts, libraries=dict, SHIPPED=folder / "none")
     with patch.dict(os.environ, XDG_CACHE_HOME=str(folder), LOCALAPPDATA=str(folder)), computed:
         plan(table)
-    return {path.name: path.read_bytes() for path in sorted(folder.rglob("guesses/*/*.json"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("facts/*/*.json"))}
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from tabcontam.baseline.failures import attempt
 from tabcontam.baseline.fit import Fit
 from tabcontam.baseline.laws import LawPredictions, derived, predict_by_laws, visible_features
 from tabcontam.baseline.mixture import Mixture, ValueChances, mixture_of
-from tabcontam.baseline.nearest_row import Counts, alike, apart, differing, twin
+from tabcontam.baseline.nearest_row import Counts, alike, apart, differing, most_similar_row
 from tabcontam.baseline.row_sample import RowSample, SampledTable, sample_of
 from tabcontam.baseline.thresholds import FOLDS, FULL_LAW_SEARCH, LAW_PARTS
 from tabcontam.tables.table import Cell
@@ -91,13 +91,15 @@ class _SampledChain:
         if self._apart is not None:
             differ = sum((differing(self._taken[other]) for other in self.chain.asked[:place]), start=self._apart)
             pairs = zip(laws, sample.fits, strict=True)
-            laws = [{**law, **self._twins(target, differ, predicted)} for law, (_, predicted) in pairs]
+            laws = [{**law, **self._similar_rows(target, differ, predicted)} for law, (_, predicted) in pairs]
         view = self._everywhere.view(name, [*self._close, *self.chain.asked[:place]])
         return mixture_of(target, self._given(given), sample, self._wanted, view, laws, self._like)
 
-    def _twins(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
+    def _similar_rows(self, target: Column, differ: Counts, predicted: Ints) -> dict[str, LawPredictions]:
         """Return predictions from the most similar row; `differ` counts the shown cells in which two rows differ."""
-        return attempt(f"twin of {target.name}", lambda: {"twin": twin(target, differ, self._like, predicted)}, {})
+        return attempt(
+            f"twin of {target.name}", lambda: {"twin": most_similar_row(target, differ, self._like, predicted)}, {}
+        )
 
     def densities(self, place: int, values: Sequence[str]) -> list[Floats]:
         """Return each number predictor's probabilities of these `values` of the hidden feature in each row."""

@@ -42,7 +42,7 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
     return alone if alone[wanted].all() and alone.sum() >= LEAST_LIKE_ROWS else every
 
 
-def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
+def most_similar_row(target: Column, differ: Counts, like: Bools, predicted: Ints) -> LawPredictions:
     """Return for each predicted row the value of the row that differs in the fewest shown cells.
 
     The value's probability is the share of hits among rows marked in `like` with as many differing cells.

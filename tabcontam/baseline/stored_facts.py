@@ -193,7 +193,7 @@ def _computing_libraries() -> "ThreadpoolController":
 def folder_of(table: Table) -> Path | None:
     """Return the folder of a table's stored facts; None if the user's home is unknown."""
     try:
-        return cache_folder().parent / "guesses" / _folder_name(table)
+        return cache_folder().parent / "facts" / _folder_name(table)
     except RuntimeError:
         return None
 

@@ -57,7 +57,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         type=draws,
         default=DRAWS,
         metavar="N",
-        help="draw the shots N times, at most 5; each draw asks about its part of the rows, from another fifth of the "
+        help="draw the shots N times, at most 5; each time ask about rows from another fifth of the "
         "table (default: %(default)s)",
     )
     what.add_argument(

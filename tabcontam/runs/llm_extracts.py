@@ -200,7 +200,7 @@ def _send_some(
 
 
 def _taken_by(process: "subprocess.Popen[bytes]") -> LlmExtract | None:
-    """Return a process's extract of the first LLM that it was sent; None if it died, or printed anything else."""
+    """Return the extract that a process made for its first LLM; None if it died or printed anything else."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         if process.stdout and (line := process.stdout.readline()):
             return _taken(json.loads(line))

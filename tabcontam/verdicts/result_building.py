@@ -400,7 +400,8 @@ def tables(
 def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     """Return the verdict on a table: `no answer` in place of `not detected` if most answers to row tests were unread.
 
-    The share of readable answers that a test needs is needed over all answers here, and as a share of the tests.
+    The share of readable answers that one test needs must be reached by all answers together; as large a share of the
+    tests must have an answer.
     """
     weighed = [result for result in results if result.asked]
     read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)

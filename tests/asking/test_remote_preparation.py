@@ -243,7 +243,7 @@ def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pyte
     assert list(cache.iterdir()) == []
     for test in TESTS:
         sheet_of(test, table, IS, Options(seed=3))
-    kept = {f"{path.parent.name}/{path.name}": path.read_text("utf-8") for path in cache.rglob("guesses/*/*.json")}
+    kept = {f"{path.parent.name}/{path.name}": path.read_text("utf-8") for path in cache.rglob("facts/*/*.json")}
     assert json.loads(b"".join(pieces)) == kept != {}
     assert {len(piece) for piece in pieces[:-1]} == {1000}
 
@@ -293,7 +293,7 @@ def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
 
 def stored(cache: Path) -> dict[str, str]:
     """The guesses that a cache holds, by the name of the file."""
-    return {path.name: path.read_text() for path in cache.rglob("guesses/*/*.json")}
+    return {path.name: path.read_text() for path in cache.rglob("facts/*/*.json")}
 
 
 def planned(engine: RayOptions | None) -> Sequence[object]:

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 
 from tabcontam.baseline.coded_columns import column
-from tabcontam.baseline.nearest_row import OWN, alike, apart, differing, twin
+from tabcontam.baseline.nearest_row import OWN, alike, apart, differing, most_similar_row
 from tabcontam.tables.table import Cell
 from tests.baseline.made import guess_chain
 
@@ -33,13 +33,14 @@ def test_the_twin_is_believed_as_often_as_twins_are_right() -> None:
     shown, target = [column(name, cells[name]) for name in "abc"], column("d", cells["d"])
     predicted = np.array([0, 99])
     everyone = np.ones(100, dtype=np.bool_)
-    found = twin(target, apart(shown, 100), everyone, predicted)
+    found = most_similar_row(target, apart(shown, 100), everyone, predicted)
     for row, values in zip(predicted.tolist(), found.values, strict=True):
         assert list(values) == [target.keys[row]]
         assert values[target.keys[row]] == 1.0
     lots = column("lot", [str(number) for number in range(100)])
     assert all(
-        max(values.values(), default=0) < 0.1 for values in twin(lots, apart(shown, 100), everyone, predicted).values
+        max(values.values(), default=0) < 0.1
+        for values in most_similar_row(lots, apart(shown, 100), everyone, predicted).values
     )
 
 

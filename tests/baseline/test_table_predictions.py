@@ -32,7 +32,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def files(cache: Path) -> list[Path]:
     """The files of guesses."""
-    return sorted((cache / "tabcontam" / "guesses").rglob("*.*"))
+    return sorted((cache / "tabcontam" / "facts").rglob("*.*"))
 
 
 def test_every_asked_feature_of_every_row_has_a_guess() -> None:
@@ -140,9 +140,9 @@ def test_a_kept_guess_that_rules_a_value_out_is_made_anew(cache: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_passed_over(cache: Path) -> None:
     (cache / "tabcontam").mkdir()
-    (cache / "tabcontam" / "guesses").write_text("no folder")
+    (cache / "tabcontam" / "facts").write_text("no folder")
     assert list(predict_rows(ships(), ["homePort"], SHOWN, [5])) == [5]
-    assert (cache / "tabcontam" / "guesses").read_text() == "no folder"
+    assert (cache / "tabcontam" / "facts").read_text() == "no folder"
 
 
 @pytest.mark.slow

@@ -257,7 +257,7 @@ def test_numbers_with_an_exponent_keep_their_order_and_differ_when_recoded() -> 
 @pytest.mark.slow
 def test_what_was_made_is_read_again_and_a_damaged_file_is_made_anew() -> None:
     made = unseen(replace(fleet()), "perturbed")
-    kept = list((cache_folder().parent / "guesses").rglob("*.json"))
+    kept = list((cache_folder().parent / "facts").rglob("*.json"))
     assert unseen(replace(fleet()), "perturbed") == made
     for path in kept:
         path.write_text('[[0], ["name"], [[3]], ["Yes"], [["Yes"]], [["No"]], []]', "utf-8")

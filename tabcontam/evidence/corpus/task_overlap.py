@@ -35,11 +35,11 @@ class TaskOverlap(DocumentScore):
     Measures: how many documents of a corpus of instructions look like examples of the classification task. A score
     without a verdict: a person has to look at the places.
 
-    Queries: one for each of five templates. The first is the question of the card. The second is the question and one
-    of its answers, but not a list of all answers. The answer follows the question directly, or after `Answer`, `The
-    answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat (`assistant`, `gpt`, `model`). The
-    third is the list of all answers, unless the answers are Yes and No. The fourth is `The <feature> is` for at most
-    ten features of the table, as TabLLM writes rows. The fifth is these features as keys of a JSON object. For the
+    Queries: one for each of five templates. The first is the question in the dataset's card. The second is the question
+    and one of its answers, but not a list of all answers. The answer follows the question directly, or after `Answer`,
+    `The answer is`, `A`, `Response`, `Output`, `Label` or the speaker's name in a chat (`assistant`, `gpt`, `model`).
+    The third is the list of all answers, unless the answers are Yes and No. The fourth is `The <feature> is` for at
+    most ten features of the table, as TabLLM writes rows. The fifth is these features as keys of a JSON object. For the
     fourth and the fifth template, a document counts if it has at least half of these features.
 
     Null: none. The result's sentence first reports how many documents contain both the question and the features of a

@@ -164,10 +164,10 @@ class RecognitionFeatures(RecognitionTest):
 
     Queries: eight, with the features in random order. The paper's query lists all features. Seven more queries list two
     thirds of the features. Features that contain one of the dataset's names (`diluted_wines` for Wine) are left out:
-    such features caused the only published detection of T0. There are ten decoys. Five decoys list other datasets'
-    features. Five decoys list a third of this dataset's features among other datasets' features. Plain English names
-    are taken first for this third, since the topic implies such names. Decoys are made of the cards that list the
-    features of their dataset.
+    they caused the only contaminated result published for the model T0. There are ten decoys. Five decoys list other
+    datasets' features. Five decoys list a third of this dataset's features among other datasets' features. Plain
+    English names are taken first for this third, since the topic implies such names. Decoys are made of the cards that
+    list the features of their dataset.
 
     Null: an answer names the dataset as often for a decoy as for its own features (Fisher's exact test). Contaminated:
     answers name the dataset more often for its own features than for decoys.

@@ -111,7 +111,7 @@ class HiddenCells:
         return self._cells(row) != self._cells(example)
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, CellPrediction]:
-        """Return the predictions of a row's hidden cells, given that no example has the same cells."""
+        """Return the predictions of a row's hidden cells; values that an example shows together are ruled out."""
         predictions, rows = self.predictions[row].cells, self.table.rows
         matching, chance = list(examples), {}
         for number, place in enumerate(self.places, start=1):

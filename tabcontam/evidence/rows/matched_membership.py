@@ -24,7 +24,7 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 
 @dataclass(frozen=True)
 class MatchedMembership(MembershipTest):
-    """Shown a row and an altered copy of it with their labels, the model must say whether another row is original.
+    """Shown a row and its altered copy, each labelled as such, the model must say whether another row is original.
 
     Measures: whether rows are known exactly, in cases that only memory can decide. This row test can show that rows
     were seen.

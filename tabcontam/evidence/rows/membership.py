@@ -74,7 +74,7 @@ class MembershipTest(ChoiceTest):
 
 @dataclass(frozen=True)
 class Membership(MembershipTest):
-    """Shown one row and its perturbed copy with their labels, the model must say whether another row is original.
+    """Shown a row and its perturbed copy, each labelled as such, the model must say whether another row is original.
 
     Measures: the AUC of the answers; 0.5 is chance, whatever the share of Yes. The AUC depends on whether rows look
     plausible as much as on whether rows were seen.

@@ -327,7 +327,7 @@ class Classification0Shot(ClassificationTest):
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and a model that understands a
     question. The controls do not take this test.
 
-    Cannot show: contamination. A high share of right answers may be skill; the ranking also shows the other tests.
+    Cannot show: contamination. A high share of right answers may be skill: compare the other tests in the ranking.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
@@ -360,7 +360,7 @@ class Classification1Shot(ClassificationTest):
     Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
     more, and a model that understands a question. The controls do not take this test.
 
-    Cannot show: contamination. A high share of right answers may be skill; the ranking also shows the other tests.
+    Cannot show: contamination. A high share of right answers may be skill: compare the other tests in the ranking.
 
     Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 

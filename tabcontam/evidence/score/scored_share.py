@@ -62,7 +62,7 @@ class MemoryShareScored(MemoryShare):
     Queries: those of `memory_share`, in the form for base models. After each prompt, every class is scored as an
     ending. The chance of a class is its likelihood among the classes.
 
-    Null: a model that recalls no label gives it the same chance on rows and twins. The log-loss has two p-values: of
+    Null: a model without recall is as sure of labels on twins as on rows. The log-loss has two p-values: of
     the model's losses, and of the model's losses minus the learners' losses. Each p-value comes from exchanging the two
     sides of each pair, and the larger p-value counts. A share is reported as above 0 if this p-value is 0.01 or less.
     The interval of the log-loss is Student's; the interval of the AUC is from 2,000 resamples of the rows within each

@@ -23,7 +23,7 @@ IS = load_serializers()["is"]
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder without what other tests made."""
     (tmp_path / "tabcontam").mkdir()
-    (tmp_path / "tabcontam" / "guesses").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "tabcontam" / "facts").symlink_to(tmp_path, target_is_directory=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path
 
