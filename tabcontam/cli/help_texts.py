@@ -24,8 +24,8 @@ SPLIT = (
 )
 SPLIT_COLUMN = "the column of a FILE whose values name the split of each row"
 WITHHELD = (
-    "rows from a dataset's source that were never published, with the dataset's columns. dataset_inference, a test, "
-    "then compares them with the dataset's rows. They are sent to other machines only with --send-rows"
+    "rows from a dataset's source that were never published, with the dataset's columns. A test then compares their "
+    "likelihood with that of the dataset's rows. They are sent to other machines only with --send-rows"
 )
 FRESH = (
     "rows with a dataset's columns and classes that no model can have read, such as rows published after training data "
