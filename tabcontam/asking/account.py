@@ -181,9 +181,9 @@ class Account:
             return build_unjudged(name, test, Verdict.SKIPPED, skip, lacks=planned.lacks)
         if planned.uninformative:
             return build_unjudged(name, test, Verdict.UNINFORMATIVE, planned.uninformative)
-        turns, ended, reference = self._turns_of(planned), skip or self._ended(name.llm), self._of_reference(planned)
+        turns, ended = self._turns_of(planned), skip or self._ended(name.llm)
         if turns is not None and (trials or turns.decided):
-            own = list(trials.values())
+            own, reference = list(trials.values()), self._of_reference(planned)
             return result_in_turns(name, test, own, len(planned.written), turns.decided, ended, reference)
         if self._spared(planned):
             return build_unjudged(name, test, Verdict.SKIPPED, SPARED)
@@ -194,7 +194,7 @@ class Account:
         asked = [trials[query.id] for query in planned.written if query.id in trials]
         asked = self.judgements.attached(name, test, asked)
         pools = pool_parts(name, test, {key: own.values() for key, own in self.trials.items()})
-        rules, at = self.options.rules, planned.level
+        rules, at, reference = self.options.rules, planned.level, self._of_reference(planned)
         return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)
 
     def _unasked(self, llm: str) -> str:

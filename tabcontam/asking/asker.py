@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from random import uniform
-from typing import Any
 
 from tabcontam.asking.budget import Budget, Charge
 from tabcontam.asking.estimate import tokens_read
@@ -81,7 +80,7 @@ class Asker:
         `unwanted` is called just before a request is sent. Nothing is sent if it returns True or the asker is stopped.
         """
         try:
-            answer = await self._tried(partial(self._slotted, model, query, keep, unwanted))
+            answer = await self._tried(model, partial(self._in_turn, model, query, keep, unwanted))
         except TransientError as error:
             answer = self._gave_up(error, query)
             keep(answer)
@@ -112,7 +111,7 @@ class Asker:
         finally:
             self.limiter.dismiss(admitted)
 
-    async def _tried(self, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _tried(self, model: Model, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
         """Return the first answer, after retries. A refusal by a rate limit is not counted as a try while other queries
         get answers.
 
@@ -122,7 +121,7 @@ class Asker:
         used, before, answers = 0, 0, self._answers
         while True:
             try:
-                return await ask_once()
+                return await self._slotted(model, ask_once)
             except TransientError as error:
                 moving, answers = self._answers > answers, self._answers
                 used += not (error.crowded and moving)
@@ -134,13 +133,13 @@ class Asker:
             await self.pause(seconds)
             before += 1
 
-    async def _slotted(self, model: Model, *asked: Any) -> Answer:
+    async def _slotted(self, model: Model, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
         """Send the query when a slot is free. If the first answer shows how to ask, other queries wait for it."""
         if model.learns and not self._answers:
             async with self._first:
                 if not self._answers:
-                    return await self._in_turn(model, *asked)
-        return await self._in_turn(model, *asked)
+                    return await ask_once()
+        return await ask_once()
 
     async def _in_turn(
         self, model: Model, query: Query, keep: Callable[[Answer], object], unwanted: Callable[[], bool]

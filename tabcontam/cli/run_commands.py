@@ -24,15 +24,6 @@ if TYPE_CHECKING:
     from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
-# The arguments of `tabcontam.run` that are unchanged fields of `Options` and of `RunOrder`.
-OF_ASKING = (
-    "queries", "rows", "samples", "temperature", "shots", "until_decided", "stop_at_first", "batch",
-    "retry_unanswered", "last_failed",
-)  # fmt: skip
-OF_RUN = (
-    "controls", "out", "target", "name", "judge", "overlap", "send_rows", "prices", "cache", "began",
-)  # fmt: skip
-
 
 def run(options: argparse.Namespace) -> int:
     _check_gate(options)
@@ -109,7 +100,16 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
             connections=words["max_connections"],
             most_requests=words["max_requests"],
             most_dollars=words["max_cost"],
-            **{word: words[word] for word in OF_ASKING},
+            queries=words["queries"],
+            rows=words["rows"],
+            samples=words["samples"],
+            temperature=words["temperature"],
+            shots=words["shots"],
+            until_decided=words["until_decided"],
+            stop_at_first=words["stop_at_first"],
+            batch=words["batch"],
+            retry_unanswered=words["retry_unanswered"],
+            last_failed=words["last_failed"],
         ),
         control=tuple(words["control"]),
         text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
@@ -127,7 +127,16 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
         memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
         shard=words.get("shard"),
         engine=check_engine(words["engine"], words["ray_address"], words["replicas"], words["gpus_per_replica"]),
-        **{word: words[word] for word in OF_RUN},
+        controls=words["controls"],
+        out=words["out"],
+        target=words["target"],
+        name=words["name"],
+        judge=words["judge"],
+        overlap=words["overlap"],
+        send_rows=words["send_rows"],
+        prices=words["prices"],
+        cache=words["cache"],
+        began=words["began"],
     )
 
 

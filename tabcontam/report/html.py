@@ -54,6 +54,7 @@ MOST_LISTED = 200  # most tables, or results, in a list of a large run's summary
 MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # most that fit on one page
 NUMBERS = {
     "hits": "hits",
+    "answered": "answered",
     "queries": "queries",
     "score": "score",
     "p_value": "p",
@@ -286,12 +287,12 @@ def numbers(result: Result) -> list[str]:
     by_chance = " by chance" if result.p_value is not None or result.sequential else ""
     known = result.numbers
     named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
-    if "hits" in named:
-        expected = known.get("expected_hits")
-        named["hits"] += f" of {result.answered:,}" if result.answered is not None else ""
-        named["hits"] += "" if expected is None else f" ({rounded('expected_hits', expected)} expected{by_chance})"
+    if "hits" in named and "answered" in named:
+        named["hits"] += f" of {named.pop('answered')}"
+    if "hits" in named and "expected_hits" in known:
+        named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{by_chance})"
     statistic = result.statistic  # recalled bits can also be the statistic; they are named once
-    if statistic and statistic.value != result.hits:
+    if statistic and (statistic.value, statistic.expected) != (result.hits, result.expected_hits):
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
         named[statistic.name] = rounded(key, statistic.value) + more

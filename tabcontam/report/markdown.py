@@ -108,7 +108,7 @@ def _head(view: RunResults) -> Iterator[str]:
 
 
 def _found(view: RunResults) -> Iterator[str]:
-    yield from _paragraphs("## StoredFactRegistry")
+    yield from _paragraphs("## Findings")
     for sentence in sentences(view):
         yield f"- {_named(sentence)}{sentence.joint}{prose(sentence.rest)}"
     if not view.blocks:

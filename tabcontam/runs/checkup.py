@@ -53,13 +53,13 @@ class Check:
 
 def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
     """Yield every check in order, as soon as it is done. The checks of `llms` connect to them."""
-    from tabcontam.reading.word_decision import english
-
     yield _python()
     yield Check("tabcontam", CheckState.OK, f"{__version__} in {Path(__file__).parents[1]}")
     required, extras = _requirements()
     yield from _libraries(required)
     yield from _extras(extras)
+    from tabcontam.reading.word_decision import english
+
     yield Check("dictionary", CheckState.OK, english().name)
     yield from _keys()
     yield from _servers()

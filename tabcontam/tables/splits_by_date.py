@@ -14,9 +14,8 @@ from tabcontam.errors import UsageError, option
 from tabcontam.tables.table import Table
 
 BEFORE, AFTER = "before", "after"
-CUTOFF = "cutoff"  # replaces a month: the one in which the model's training data end
 SPLIT = re.compile(r"(before|after)-(\d{4}-(?:0[1-9]|1[0-2]))")
-OF_CUTOFF = re.compile(r"(before|after)-cutoff")
+OF_CUTOFF = re.compile(r"(before|after)-cutoff")  # instead of a month: the one in which the model's training data end
 
 
 def is_dated(split: str) -> bool:
@@ -83,15 +82,17 @@ def months_of(table: Table) -> list[str]:
         raise UsageError(f"{table.name} has no column {table.dated_by!r}; correct dated_by in its card")
     found = []
     for number, cell in enumerate(table.column(table.dated_by), 1):
-        message = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
         if table.dates:
             if not (day := table.dates.get(cell or "")):
-                raise UsageError(f"{message}, and the card's dates do not have it; add it")
+                problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+                raise UsageError(f"{problem}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
             found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
         except ValueError:
-            problem = f"{message}, which is no date of the form {table.dated_as}"
-            raise UsageError(f"{problem}; correct dated_as in its card") from None
+            problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+            raise UsageError(
+                f"{problem}, which is no date of the form {table.dated_as}; correct dated_as in its card"
+            ) from None
     return found

@@ -1,7 +1,7 @@
 """What the guesser made of the golden tables, stored as numbers: results can be judged again without a fit.
 
 A cell of a table stands as its place among the table's cells, so that no table can be read from the file.
-StoredFactRegistry have the names that the guesser's cache gives them, which hold its version: a guesser of another
+Stored facts have the names that the guesser's cache gives them, which hold its version: a guesser of another
 version reads none of them.
 """
 

@@ -123,7 +123,7 @@ def test_what_was_found_of_each_llm_is_a_sentence() -> None:
         [table("gpt-4o", "iris", "contaminated"), table("t0", "iris", "not detected")],
     )
     of["run"]["catalogue"] = {"gpt-4o": {"name": "gpt-4o", "title": "GPT-4o", "family": "gpt", "order": 1}}
-    found = render_markdown(of).split("## StoredFactRegistry")[1].split("##")[0].split("\n")
+    found = render_markdown(of).split("## Findings")[1].split("##")[0].split("\n")
     assert found[2].startswith("- GPT-4o (`gpt-4o`) recalls rows of The iris data")
     assert found[3].startswith("- `t0`: no rows were detected on The iris data, where ")
 
