@@ -58,6 +58,8 @@ class TwinSample:
         """Return whether a row of the table or of a known file has equal features, even if written differently."""
         if self._key(row) in self._real:
             return True
+        if self.table.whole is None:
+            return False
         cells = dict(zip(self.features, row, strict=True))  # a large file's other rows are recognised as written here
         return self.table.may_hold([cells.get(name) for name in self.table.columns], answered=False)
 

@@ -107,8 +107,10 @@ def _numbers(cells: Sequence[Cell], steps: Ints) -> bool:
 
     `steps` has for each row after the first how many rows it is below the row before it in the file.
     """
+    if len(cells) < 3 or cells[0] == cells[1] or not all(NUMBERED.fullmatch(cell or "") for cell in cells[:3]):
+        return False  # most columns end here
     matches = [match for cell in cells if (match := NUMBERED.fullmatch(cell or ""))]
-    if len(cells) < 3 or len(matches) < len(cells) or cells[0] == cells[1]:
+    if len(matches) < len(cells):
         return False
     numbers, around = [int(match[2]) for match in matches], {(match[1], match[3]) for match in matches}
     return len(around) == 1 and bool((np.diff(np.array(numbers)) == (numbers[1] - numbers[0]) * steps).all())

@@ -120,7 +120,7 @@ def _find_alteration(table: Table) -> BlindAlteration | str:
         if first is None or least <= _distance_from_chance(first.blind):
             break
         candidates.remove(first)
-        checked = _with_laws(table, first)
+        checked = _with_laws(first)
         if isinstance(checked, str):
             followed.append(checked)
         else:
@@ -152,7 +152,7 @@ class _AlteredFeature:
     false: Floats
 
 
-def _with_laws(table: Table, candidate: _AlteredFeature) -> BlindAlteration | str:
+def _with_laws(candidate: _AlteredFeature) -> BlindAlteration | str:
     """Return the rows with the chances of a classifier that knows laws, or the law that reveals the copies."""
     if (law := law_that_reveals(candidate.copies)) is not None:
         return law

@@ -140,9 +140,17 @@ def evidence_of_runs(
     """Return the evidence of word runs; `gained` is the sentence up to the length of the longest run."""
     recalled, most = sum(run.bits for run in runs), max((len(run.text) for run in runs), default=0)
     sentence = f"{gained} has {most} words: {recalled:.0f} {bits} ({describe_p_value(p_value)})"
-    answered = sum(trial.readable for trial in trials)
-    found = Evidence("recalled bits", recalled, null, sentence, hits, len(trials), answered, p_value)
-    return replace(found, recalled_bits=recalled)
+    return Evidence(
+        statistic="recalled bits",
+        value=recalled,
+        null=null,
+        sentence=sentence,
+        hits=hits,
+        asked=len(trials),
+        answered=sum(trial.readable for trial in trials),
+        p_value=p_value,
+        recalled_bits=recalled,
+    )
 
 
 def gained_by_names(trials: Sequence[Trial]) -> float:

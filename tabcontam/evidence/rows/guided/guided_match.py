@@ -32,9 +32,9 @@ class AlgorithmTwo(PublishedRule):
         readable = [trial for trial in trials if trial.readable]
         if len(readable) < LEAST_JUDGED_SHARE * len(trials):
             return f"only {len(readable)} of {len(trials)} completions could be read"
-        silent = f"{sum(word_of(trial) is None for trial in readable)} of {len(trials)} completions were not judged"
-        judged = all(word_of(trial) is not None for trial in readable)
-        return None if judged else f"{silent}: no judge decided whether they match"
+        silent = sum(word_of(trial) is None for trial in readable)
+        unjudged = f"{silent} of {len(trials)} completions were not judged: no judge decided whether they match"
+        return unjudged if silent else None
 
     def hits(self, trials: Sequence[Trial]) -> int:
         """Return how many completions are exact or near-exact matches."""
