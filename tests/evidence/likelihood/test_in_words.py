@@ -22,6 +22,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.planting_key import drawn_place
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table_planting import PlantingChoices, plant, write_planted
 from tests.commands import tabcontam
 from tests.evidence.likelihood.test_planted_digits import TABLE, drawn
 from tests.evidence.likelihood.test_surrogate_rank import crops
@@ -253,9 +254,9 @@ def test_the_command_asks_a_chat_server_for_the_cells_once_it_scores_no_text(tmp
     table = ships()
     with (tmp_path / "my.csv").open("w", newline="") as file:
         csv.writer(file).writerows([table.columns, *table.rows])
-    assert (
-        tabcontam("plant", "my.csv", "--out", "published.csv", "--key", "published.key", cwd=tmp_path).returncode == 0
-    )
+    # with a random key, one run in a hundred would find that my.csv is contaminated
+    planting = plant(str(tmp_path / "my.csv"), PlantingChoices(), "published.csv", lambda *_: None, secret=b"1" * 32)
+    write_planted(planting, tmp_path / "published.csv", tmp_path / "published.key")
     known = {
         name: {tuple(row[:2]): row for row in csv.reader((tmp_path / name).read_text().splitlines())}
         for name in ("my.csv", "published.csv")
