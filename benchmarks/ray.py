@@ -38,13 +38,14 @@ from benchmarks.engine import answered, made
 from benchmarks.wire import served
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
+from tabcontam.config import RunConfig
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.ray.cluster import Cluster, RayOptions
 from tabcontam.models.ray.ray_library import USUAL
 from tabcontam.models.ray.replicated_model import ReplicatedModel
-from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
@@ -129,8 +130,8 @@ def machines(nodes: int) -> Iterator[Any]:
 
 def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedResult]:
     """What is asked of a model in these measurements: passages of two tables."""
-    order = RunOrder(
-        (f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False, serializers=serializers
+    order = RunConfig(
+        llm=(f"hf:{folder}",), dataset=("iris", "wine"), tests="perplexity", controls=False, serializer=serializers
     )
     return list(prepare(order, asks=False).plan)
 

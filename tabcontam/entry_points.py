@@ -3,8 +3,10 @@
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 
+from tabcontam.config import CORE, FURTHER, Setting
 from tabcontam.errors import UsageError
 
 NAME = re.compile(r"[a-z][a-z0-9_.-]*")
@@ -32,6 +34,17 @@ def find_entry_points(
             continue
         left_out.append(f"{describe_entry_point(point, what)} is left out: {why}")
     return found, left_out
+
+
+@cache
+def load_settings() -> None:
+    """Add the settings of extensions to those of the core. Raises `UsageError` for settings that cannot be added."""
+    for point in find_entry_points("tabcontam.settings", "group of settings", ())[0].values():
+        with raise_as_usage_error(point, "group of settings"):
+            for setting in point.load():
+                if not isinstance(setting, Setting) or setting.name in (*CORE, *FURTHER):
+                    raise TypeError(f"{setting!r} is no setting, or its name is taken")
+                FURTHER[setting.name] = setting
 
 
 @contextmanager

@@ -249,7 +249,7 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
         ({"batch_size": -1}, "batch_size is -1"),
         ({"max_cost": "much"}, "max_cost is 'much'"),
         ({"max_requests": 1.5}, "max_requests is 1.5"),
-        ({"out": " "}, "out names no folder"),
+        ({"out": " "}, "out is ' '; write a path"),
         ({"target": "species"}, "target applies to files"),
     ],
 )

@@ -6,8 +6,9 @@ from dataclasses import replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
-from tabcontam.asking.query_plan import Options, PlannedResult
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.table_turns import TableTurns
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
@@ -26,7 +27,7 @@ class Account:
     """A session's results, judged from the answers so far, and its requests and costs."""
 
     plan: Sequence[PlannedResult]
-    options: Options
+    options: RunConfig
     references: list[str]
     found_by: Mapping[str, ResultKey]
     unreachable: Mapping[str, str]

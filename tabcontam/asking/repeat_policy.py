@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from tabcontam.asking.query_plan import Options, PlannedResult
+from tabcontam.asking.query_plan import PlannedResult
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, ReplyState, Trial
 from tabcontam.verdicts.result_types import ResultKey
 
@@ -16,7 +17,7 @@ class RepeatPolicy:
     `unreadable`: the old answers to these queries, as they were read. An old answer is kept if no new answer comes.
     """
 
-    options: Options
+    options: RunConfig
     unreadable: dict[tuple[ResultKey, str], tuple[PlannedResult, Trial]] = field(default_factory=dict)
 
     def stands(self, trial: Trial) -> bool:

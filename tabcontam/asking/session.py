@@ -14,12 +14,13 @@ from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
+from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
@@ -40,7 +41,7 @@ class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
     plan: Sequence[PlannedResult]
-    options: Options
+    options: RunConfig
     dictionary: Dictionary
     journal: Journal
     progress: Progress
@@ -63,7 +64,7 @@ class Session(Account):
 
     def __post_init__(self) -> None:
         self._again = RepeatPolicy(self.options)
-        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.budget = Budget(self.options.max_requests, self.options.max_cost)
         self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
         self._turns = turns_of(self.plan, self.options, self._conceded)
@@ -106,7 +107,7 @@ class Session(Account):
     def _asker(self, model: Model) -> Asker:
         """Return the asker of an LLM, made with its limiter and its price at the first call."""
         if model.spec not in self.askers:
-            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+            limiter = self.limiters.of(model, self.options.max_connections, self.progress.limit)
             price = price_for(model, self.prices)
             self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
         return self.askers[model.spec]

@@ -9,23 +9,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import commands_of, parser, typed_options
-from tabcontam.cli.chronology_command import chronology
-from tabcontam.cli.evaluate_command import evaluate
-from tabcontam.cli.expose_command import expose
-from tabcontam.cli.fresh_command import fresh
-from tabcontam.cli.index_command import index
-from tabcontam.cli.judge_command import judge
-from tabcontam.cli.ladder_command import ladder
-from tabcontam.cli.plant_command import plant
+from tabcontam.cli.arguments import COMMANDS, commands_of, find, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
-from tabcontam.cli.report_commands import replay, report, rescore
-from tabcontam.cli.run_commands import gate, run
-from tabcontam.cli.shell_completion import complete, completion
+from tabcontam.cli.shell_completion import complete
 from tabcontam.errors import Exit, UsageError
 from tabcontam.version import __version__
 
@@ -34,18 +24,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Return its exit code."""
     began = time.monotonic()
     command_line = parser()
-    complete(command_line)
-    options = command_line.parse_args(arguments, argparse.Namespace(began=began))
-    if options.command is None:  # a person wants the list of commands; a script has omitted its command
-        command_line.print_help()
-        return Exit.USAGE
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
+            complete(command_line)
+            options = command_line.parse_args(arguments, argparse.Namespace(began=began))
+            if options.command is None:  # a person wants the list of commands; a script has omitted its command
+                command_line.print_help()
+                return Exit.USAGE
             _set_defaults(options, command_line, arguments)
-            return COMMANDS[options.command](options) or Exit.DONE
+            (run,) = (group[options.command][-1] for group in COMMANDS.values() if options.command in group)
+            return find(run)(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
@@ -105,7 +96,7 @@ def _set_defaults(
         print(options.defaults, file=sys.stderr)
 
 
-def _power(options: argparse.Namespace) -> int:
+def power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power_study import Study, measure
     from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -149,9 +140,12 @@ def _power(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(options: argparse.Namespace) -> None:
+def list_names(options: argparse.Namespace) -> None:
     from tabcontam.cli.list_command import LISTED, as_text, matching
 
+    if options.what is None:
+        print("\n".join(f"tabcontam list {name}" for name in LISTED))
+        return
     items = matching(options.what, LISTED[options.what](), options.patterns)
     if options.json:
         print_json(items, default=sorted)
@@ -159,7 +153,7 @@ def _list(options: argparse.Namespace) -> None:
         print(as_text(items, verbose=options.verbose))
 
 
-def _cache(options: argparse.Namespace) -> None:
+def cache(options: argparse.Namespace) -> None:
     from contextlib import closing
 
     from tabcontam.asking.reply_store import Store
@@ -174,7 +168,7 @@ def _cache(options: argparse.Namespace) -> None:
         print((f"{dropped} stored replies deleted\n" if options.clear else "") + cache_text(facts))
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def doctor(options: argparse.Namespace) -> int:
     """Print each check of the installation when it is made. The exit code is 4 if a plain `run` cannot work."""
     from dataclasses import asdict
 
@@ -191,11 +185,3 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"ok": not broken, "checks": [asdict(check) for check in found]})
     return Exit.USAGE if broken else Exit.DONE
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
-    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "evaluate": evaluate,
-    "fresh": fresh,
-    "index": index, "cache": _cache, "doctor": _doctor, "completion": completion,
-}  # fmt: skip

@@ -3,24 +3,23 @@
 import argparse
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, discard_output, open_page, print_json, print_results
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, typed_asking_options
+from tabcontam.cli.run_arguments import typed_settings
+from tabcontam.config import CONDITIONS, GATE, RUN, RunConfig, settings
 from tabcontam.errors import Exit, UsageError
 from tabcontam.garbage_collection import disable_garbage_collector
-from tabcontam.verdicts.rules import FAMILY_OVER, RULES
-from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tabcontam.asking.run_progress import Progress
-    from tabcontam.runs.run import Outcome, Run, RunOrder
+    from tabcontam.runs.run import Outcome, Run
     from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
@@ -58,8 +57,9 @@ def gate(options: argparse.Namespace) -> int:
         from tabcontam.runs.folder import load
         from tabcontam.runs.trials_agreement import check_agrees
 
-        if given := typed_asking_options(options):
-            raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
+        given = [name for name in typed_settings(options, GATE) if settings()[name].group != CONDITIONS]
+        if asking := [settings()[name].flag for name in given if name not in ("llm", "dataset", "no_defaults")]:
+            raise UsageError(f"{', '.join(asking)}: a past run is not asked again; leave RUN_DIR out to make a new one")
         past, baseline = load(options.folder), _baseline(options, options.folder)
         if not_compared := check_agrees(options.folder, past):
             print(f"tabcontam: {not_compared}", file=sys.stderr)
@@ -76,68 +76,11 @@ def gate(options: argparse.Namespace) -> int:
     return done if done is not Exit.DONE else _judged(options, outcome.results, baseline)
 
 
-def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
-    """Return the run to make. `words` are arguments of `tabcontam.run` (None: default), `command` is as typed."""
-    from tabcontam.asking.query_plan import Options
-    from tabcontam.models.ray.cluster import check_engine
-    from tabcontam.runs.run import RunOrder
-    from tabcontam.tables.dataset_splits import SplitChoice
-    from tabcontam.tables.readers.base import text_format
-
-    return RunOrder(
-        llms=tuple(words["llm"]),
-        datasets=tuple(words["dataset"]),
-        serializers=tuple(words["serializer"]),
-        prompts=tuple(words["prompts"]),
-        expression=words["tests"],
-        marks=words["marks"],
-        options=Options(
-            seed=words["seed"] or 0,
-            rules=words["rules"] or RULES[0],
-            alpha=words["alpha"] or ALPHA,
-            family_over=words["family_over"] or FAMILY_OVER[0],
-            min_power=words["min_power"] or MIN_POWER,
-            connections=words["max_connections"],
-            most_requests=words["max_requests"],
-            most_dollars=words["max_cost"],
-            queries=words["queries"],
-            rows=words["rows"],
-            samples=words["samples"],
-            temperature=words["temperature"],
-            shots=words["shots"],
-            until_decided=words["until_decided"],
-            stop_at_first=words["stop_at_first"],
-            batch=words["batch"],
-            retry_unanswered=words["retry_unanswered"],
-            last_failed=words["last_failed"],
-        ),
-        control=tuple(words["control"]),
-        text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
-        splits=SplitChoice(tuple(words["split"]), words["split_column"]),
-        known=tuple(words["known"]),
-        keys=tuple(words["key"]),
-        withheld=tuple(words["withheld"]),
-        fresh=tuple(words["fresh"]),
-        trained_on=tuple(words["trained_on"]),
-        references=tuple(words["reference"]),
-        form=words["form"] or FORMS[0],
-        batch_size=words["batch_size"] or BATCH_SIZE,
-        command=command,
-        defaults=words.get("defaults", ""),
-        memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
-        shard=words.get("shard"),
-        engine=check_engine(words["engine"], words["ray_address"], words["replicas"], words["gpus_per_replica"]),
-        controls=words["controls"],
-        out=words["out"],
-        target=words["target"],
-        name=words["name"],
-        judge=words["judge"],
-        overlap=words["overlap"],
-        send_rows=words["send_rows"],
-        prices=words["prices"],
-        cache=words["cache"],
-        began=words["began"],
-    )
+def config_of(options: argparse.Namespace) -> RunConfig:
+    """Return the settings of the run to make."""
+    words = typed_settings(options, RUN) | {"defaults": getattr(options, "defaults", ""), "began": options.began}
+    words["memory_share"] = options.memory_share or options.max_memory_share is not None
+    return RunConfig(**words, command=command_line())
 
 
 def _check_gate(options: argparse.Namespace) -> None:
@@ -163,7 +106,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
     with disable_garbage_collector():  # all cells and queries of a plan are used to the end
-        run = prepare(run_order(vars(options), command_line()), shown, asks=not options.dry_run)
+        run = prepare(config_of(options), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))

@@ -3,15 +3,14 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import tabcontam as package
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Verdict
 from tabcontam.models.base import Model, ModelRequest
@@ -119,7 +118,7 @@ def test_an_answer_that_is_not_replaced_stands(tmp_path: Path) -> None:
     answer(session(planned(Flaky(lambda number: True)), tmp_path))
     before = session(planned(Spy(), AGAIN), tmp_path, AGAIN)
     before.recall()
-    stopped = replace(AGAIN, most_requests=1)
+    stopped = AGAIN.replace(max_requests=1)
     running = session(planned(Flaky(), stopped), tmp_path, stopped)
     answer(running)
     assert sum(map(len, running.trials.values())) == ALL
@@ -127,11 +126,11 @@ def test_an_answer_that_is_not_replaced_stands(tmp_path: Path) -> None:
 
 
 def test_in_turns_no_query_is_asked_that_was_not_asked_before(tmp_path: Path) -> None:
-    turns = Options(until_decided=True)
+    turns = RunConfig(until_decided=True)
     first = Flaky(lambda number: number in (1, 4))
     answer(session(planned(first, turns), tmp_path, turns))
     asked = {json.dumps(line["prompt"]) for line in Journal(tmp_path).lines()}
-    again, second = replace(turns, last_failed=True), Flaky()
+    again, second = turns.replace(last_failed=True), Flaky()
     answer(session(planned(second, again), tmp_path, again))
     assert 0 < len(second.asked) <= 2
     assert {json.dumps(line["prompt"]) for line in Journal(tmp_path).lines()} == asked

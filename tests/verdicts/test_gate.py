@@ -396,7 +396,7 @@ class TestCommand:
         [
             (["--queries", "3"], "--queries: a past run is not asked again"),
             (["--seed", "0"], "--seed: "),  # also where it is the default
-            (["--rules", "calibrated", "-x", "-k", "full", "--out", "x"], "--out, -k, --rules, -x: "),
+            (["--rules", "calibrated", "-x", "-k", "full", "--out", "x"], "-k, --out, --rules, -x: "),
             (["--dry-run"], "--dry-run: "),
             (["--llm", "k"], "unknown LLM"),
             (["--dataset", "iris"], "unknown dataset"),
@@ -498,7 +498,7 @@ class TestCommand:
     ) -> None:
         monkeypatch.setenv("COLUMNS", "200")
         with pytest.raises(SystemExit):
-            cli.main(["gate", "--help"])
+            cli.main(["gate", "--help-all"])
         said = capsys.readouterr().out
         for line in (
             "0  clean",

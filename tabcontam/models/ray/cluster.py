@@ -18,7 +18,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from tabcontam.errors import UsageError, one_line, option, option_name
+from tabcontam.config import RunConfig
+from tabcontam.errors import UsageError, one_line, option
 from tabcontam.models.base import FatalError, Model
 from tabcontam.models.ray import ray_library
 from tabcontam.models.ray.cluster_joining import TOKEN, TOKEN_FILE, WANTS_TOKEN, own_token, reach, split_address
@@ -216,14 +217,10 @@ class Cluster:
             gc.unfreeze()
 
 
-def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> RayOptions | None:
-    """Return these options as one object; None if LLMs are loaded in this process. Raises `UsageError`."""
-    given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
-    if engine != "ray":
-        for word, value in given.items():
-            if value is not None:
-                raise UsageError(f"{option_name(word)} is for replicas on Ray; add {option('engine', 'ray')}")
+def engine_of(config: RunConfig) -> RayOptions | None:
+    """Return the settings of Ray; None if LLMs are loaded in this process. Raises `UsageError`."""
+    if config.engine is None:
         return None
     if not find_spec("ray"):
         raise UsageError(f"{option('engine', 'ray')} needs the package ray: {INSTALL}")
-    return RayOptions(address or "", replicas or 1, gpus or 1)
+    return RayOptions(config.ray_address or "", config.replicas or 1, config.gpus_per_replica or 1)

@@ -18,13 +18,14 @@ import pytest
 
 import tabcontam
 from tabcontam.cli.commands import main
+from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.questions import Answer, Passage, ReplyState, Scores, Token, Usage
 from tabcontam.models.base import FatalError, ModelRequest, TransientError
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.ray import cluster, cluster_joining, ray_library, replica, replicated_model
-from tabcontam.models.ray.cluster import Cluster, RayOptions, check_engine
+from tabcontam.models.ray.cluster import Cluster, RayOptions, engine_of
 from tabcontam.models.ray.replica import pack_answer, unpack_answer
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
@@ -75,8 +76,8 @@ def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.Ca
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"--engine ray needs the package ray: pip install 'tabcontam\[ray\]'"):
-        check_engine("ray", None, None, None)
-    assert check_engine(None, None, None, None) is None
+        engine_of(RunConfig(engine="ray"))
+    assert engine_of(RunConfig()) is None
 
 
 def test_what_answers_from_here_stays_here() -> None:
