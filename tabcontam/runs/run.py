@@ -33,7 +33,7 @@ from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, load_prices
 from tabcontam.models.provider_registry import CONTROLS, LlmResolution, ModelSettings, resolve
-from tabcontam.models.ray.cluster import Cluster, engine_of
+from tabcontam.models.ray.cluster import Cluster, check_ray
 from tabcontam.paths import check_own_files
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.report.trials_by_result import TrialSource
@@ -131,7 +131,8 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
         check_own_files(config.out)
     splits = at_cutoff(SplitChoice(config.split, config.split_column), config.llm)
     option_checks.check_options(config)
-    engine = engine_of(config)
+    if config.ray is not None:
+        check_ray()
     also = [test for test in all_tests() if config.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), config.tests, config.marks)
     chosen = config.own_tests or [test for test in all_tests() if test in (*picked, *also)]
@@ -159,7 +160,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(config.reference, opened, settings, config.control)
         opened |= references
-        cluster = Cluster(engine, progress.note) if engine else None
+        cluster = Cluster(config.ray, progress.note) if config.ray else None
         if cluster:
             opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(

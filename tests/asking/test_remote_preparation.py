@@ -20,10 +20,10 @@ from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.remote_preparation import prepare_remotely, stored_facts
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of
-from tabcontam.config import RunConfig
+from tabcontam.config import RayOptions, RunConfig
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.ray import ray_library
-from tabcontam.models.ray.cluster import Cluster, RayOptions
+from tabcontam.models.ray.cluster import Cluster
 from tabcontam.models.ray.machines import ClusterMachines, LostWorkError
 from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializers
@@ -305,8 +305,7 @@ def planned(address: str | None) -> Sequence[object]:
         dataset=own,
         own_tests=tuple(TESTS),
         controls=False,
-        engine=address and "ray",
-        ray_address=address,
+        ray=RayOptions(address) if address else None,
     )
     return [
         (cell.name, [(query.id, query.prompt, query.expected, query.chance) for query in cell.queries])
