@@ -208,7 +208,7 @@ def run(
 
     A `Table` or frame as `dataset` counts as a FILE, and a frame needs a `name`. `llm` can give LLMs new names:
     `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `header` states whether the first line names the columns.
-    With `batch` the call waits for up to a day. The report is in `out`, by default `reports/<time>`; the same call with
+    With `batch_api` the call waits for up to a day. The report is in `out`, by default `reports/<time>`; the same call with
     the same `out` continues it. The call prints nothing, unless `progress` is true. It also works while an event loop
     runs, such as in a notebook.
 

@@ -534,14 +534,14 @@ class RunConfig:
         COUNT, 16, ASKING, ASKED, "N",
         "the number of prompts that an hf: model answers at a time (default: {default})",
     )
-    batch = Setting(
+    batch_api = Setting(
         SWITCH, False, ASKING, TYPED, "",
         "ask through the batch API of the model's maker, for half the price. Answers come within a day; the same "
         "command with the same --out fetches them, also after an interruption",
         of_models=True,
         excludes={
-            "until_decided": "{batch} asks everything at once, and {until_decided} one by one; leave one of them out",
-            "stop_at_first": "{batch} asks everything at once, and {stop_at_first} one by one; leave one of them out",
+            "until_decided": "{batch_api} asks everything at once, and {until_decided} one by one; leave one of them out",
+            "stop_at_first": "{batch_api} asks everything at once, and {stop_at_first} one by one; leave one of them out",
         },
     )
     form = Setting(

@@ -51,7 +51,7 @@ class RunSettings(TypedDict, total=False):
     overlap: "str | None"
     shots: "int | None"
     batch_size: "int"
-    batch: "bool"
+    batch_api: "bool"
     form: "str"
     stop_at_first: "bool"
     max_connections: "int | None"

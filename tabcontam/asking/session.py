@@ -119,7 +119,7 @@ class Session(Account):
         self._recall_held(self.plan)
         for subject in self._reached():
             self._recall_stored(subject)
-            if not (self.options.batch and subject.model.batches):
+            if not (self.options.batch_api and subject.model.batches):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
@@ -201,7 +201,7 @@ class Session(Account):
             missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
             if missing and price == FREE:  # another's server may be there, and cost money
                 price = None
-            found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
+            found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch_api))
         return found
 
     def _subjects(self) -> list[RunSource]:
@@ -263,7 +263,7 @@ class Session(Account):
         First come the queries that are asked in any case, in the order of the plan; then the tables that are asked in
         turns; last the queries about tables that the turns left undecided. With batches nothing is asked in turns.
         """
-        if self.options.batch and subject.model.batches:
+        if self.options.batch_api and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
             return
         await self._ask_all(subject, lambda planned: not planned.sequential and not planned.deferred)

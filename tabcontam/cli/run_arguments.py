@@ -12,7 +12,6 @@ OF_FILES = ("target", "name", "delimiter", "encoding", "header", "header_line") 
 OF_TEXT = OF_FILES[2:]
 OF_LIMITS = ("dry_run", "max_connections", "max_requests", "max_cost", "prices", "cache", "retry_unanswered")
 OF_OUTPUT = ("verbose", "quiet", "summary", "durations", "color", "json")
-OF_SENDING = ("batch_size", "batch", "form", "send_rows")
 GATE_CODES = """\
 exit codes:
   0  clean: no test detected that the model has read rows of the table, and at least one test would have detected it;

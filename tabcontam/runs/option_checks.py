@@ -123,12 +123,10 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
     have = "has" if len(without) == 1 else "have"
     if without and len(without) == len(available):
         raise UsageError(
-            f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
+            f"{option_name('batch_api')}: {phrase(without)} {have} no batch API; leave {option('batch_api')} out, or name an "
             f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
         )
-    line = (
-        f"{option_name('batch')}: {phrase(without)} {have} no batch API: requests are sent at once, at the full price"
-    )
+    line = f"{option_name('batch_api')}: {phrase(without)} {have} no batch API: requests are sent at once, at the full price"
     return (line,) if without else ()
 
 

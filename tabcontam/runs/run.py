@@ -186,7 +186,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     notices = (
         *lines,
         *option_checks.asked_once(config, tests, subjects),
-        *(option_checks.check_batches(subjects) if config.batch else ()),
+        *(option_checks.check_batches(subjects) if config.batch_api else ()),
     )
     if config.max_cost is not None:
         option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)

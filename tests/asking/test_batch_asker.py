@@ -27,7 +27,7 @@ from tests.asking.test_session import ALL, Spy, answer, few, planned, session
 
 pytestmark = pytest.mark.usefixtures("cheaply")
 
-batched = partial(few, batch=True)
+batched = partial(few, batch_api=True)
 LEFT = ALL - 1  # the first is asked at once
 PRICE = Price(1000.0, 2000.0)
 Change = Callable[[list[BatchResult]], list[BatchResult]]
@@ -255,7 +255,7 @@ def test_a_run_without_batches_does_not_pay_for_what_is_in_one(kept: Kept, tmp_p
     kept.look_fails = [Crash()]
     with pytest.raises(Crash):
         ran(kept, tmp_path)
-    with pytest.raises(UsageError, match=r"batch b0 of spy:one is under way.*add --batch"):
+    with pytest.raises(UsageError, match=r"batch b0 of spy:one is under way.*add --batch-api"):
         ran(kept, tmp_path, few())
     ran(kept, tmp_path)
     assert model_of(ran(kept, tmp_path, few())).asked == []  # now all is there

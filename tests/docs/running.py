@@ -217,7 +217,7 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     whole = as_it_stands or quick or past or not less or less[0] in own
     if options.command == "expose" and options.llm:
         less, whole = CONTINUED, False
-    kept = "--out" in own and "--batch" not in own  # what later commands of the page take
+    kept = "--out" in own and "--batch-api" not in own  # what later commands of the page take
     chosen = kept or {"-k", "--reference", "--trained-on"} & {*own} or ("-m" in own and "rows" not in own)
     in_words = len(own) > 1 and not any(name.startswith("corpus:") for name in llms or ())
     asks_all = options.command in ("run", "gate") and not getattr(options, "folder", None) and not as_it_stands

@@ -190,7 +190,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
          "--until-decided is for models, and pages:dump.txt is a corpus: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots is for models"),
         (["--llm", DUMP, "--samples", "3"], 4, "--samples is for models"),
-        (["--llm", DUMP, "--batch"], 4, "--batch is for models"),
+        (["--llm", DUMP, "--batch-api"], 4, "--batch-api is for models"),
         (["--llm", DUMP, "--reference", MODE], 4, "--reference is for models"),
         (["--llm", MODE, "--reference", DUMP], 4, "--reference: pages:dump.txt is a corpus, which cannot answer"),
         (["--llm", MODE, "--trained-on", f"llama3={DUMP}"], 4,

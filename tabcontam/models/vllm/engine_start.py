@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from tabcontam.errors import UsageError, one_line
+from tabcontam.errors import UsageError, one_line, option_name
 from tabcontam.models.hf.decoding import end_tokens
 from tabcontam.models.hf.loading import configuration, files_version, find, load_tokenizer, report_loading_errors
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
