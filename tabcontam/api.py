@@ -208,9 +208,9 @@ def run(
 
     A `Table` or frame as `dataset` counts as a FILE, and a frame needs a `name`. `llm` can give LLMs new names:
     `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `header` states whether the first line names the columns.
-    With `batch_api` the call waits for up to a day. The report is in `out`, by default `reports/<time>`; the same call with
-    the same `out` continues it. The call prints nothing, unless `progress` is true. It also works while an event loop
-    runs, such as in a notebook.
+    With `batch_api` the call waits for up to a day. The report is in `out`, by default `reports/<time>`; the same call
+    with the same `out` continues it. The call prints nothing, unless `progress` is true. It also works while an event
+    loop runs, such as in a notebook.
 
     Ctrl-C finishes the queries in flight, records the replies and raises `KeyboardInterrupt`, which names the folder. A
     run that ends at one of your limits returns its results, which name the queries that were not asked. Raises

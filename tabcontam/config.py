@@ -34,13 +34,13 @@ RUN, GATE, PYTHON, MARK, FILE, GATE_FILE, RESULTS = range(7)
 EVERYWHERE = (RUN, GATE, PYTHON, MARK, FILE, RESULTS)
 TYPED = (RUN, GATE, PYTHON)  # a file cannot set it
 ASKED = (*TYPED, FILE)
-CONDITION = (RUN, GATE, GATE_FILE, MARK)
+CONDITION = (GATE, GATE_FILE, MARK)
 
 # The groups of the options, in the order of --help-all.
 MAIN, TABLES, SPECIAL, MODELS, ASKING, LIMITS, MACHINES, REPORT, CONDITIONS = GROUPS = (
     "main options", "tables and queries", "tables with rows or digits of your own", "further models",
     "asking and judging", "limits, cost and stored replies", "machines for hf: and vllm: models", "the report",
-    "the exit code",
+    "when a table is clean",
 )  # fmt: skip
 
 
@@ -540,8 +540,10 @@ class RunConfig:
         "command with the same --out fetches them, also after an interruption",
         of_models=True,
         excludes={
-            "until_decided": "{batch_api} asks everything at once, and {until_decided} one by one; leave one of them out",
-            "stop_at_first": "{batch_api} asks everything at once, and {stop_at_first} one by one; leave one of them out",
+            "until_decided":
+            "{batch_api} asks everything at once, and {until_decided} one by one; leave one of them out",
+            "stop_at_first":
+            "{batch_api} asks everything at once, and {stop_at_first} one by one; leave one of them out",
         },
     )
     form = Setting(
@@ -625,10 +627,6 @@ class RunConfig:
     )
     no_defaults = Setting(SWITCH, False, REPORT, (RUN, GATE), "", "ignore [tool.tabcontam] in pyproject.toml")
     progress = Setting(SWITCH, False, REPORT, (PYTHON,), "", "print the progress to standard error")
-    gate = Setting(
-        SWITCH, False, CONDITIONS, (RUN,), "",
-        "exit with the code of the gate command: 0 clean, 1 contaminated, 6 cannot tell",
-    )
     fail_on: "Setting[tuple[str, ...]]" = Setting(
         TEXT, (), CONDITIONS, CONDITION, "",
         "exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of knowledge detect "
@@ -636,7 +634,7 @@ class RunConfig:
         choices=FAILURES,
     )
     min_power = Setting(
-        SHARE, 0.25, CONDITIONS, (*CONDITION, PYTHON), "P",
+        SHARE, 0.25, CONDITIONS, (*CONDITION, RUN, PYTHON), "P",
         "call a table clean only if the tests would have detected a model that remembers the share P of its rows "
         "(0.2: a fifth); otherwise the gate cannot tell. --until-decided stops asking about a table once the tests "
         "would have detected such a model (default with --until-decided: {default})",
@@ -648,7 +646,7 @@ class RunConfig:
         "it. A new run measures the share, as with --memory-share",
     )
     baseline: "Setting[Path | None]" = Setting(
-        PATH, None, CONDITIONS, (RUN, GATE, GATE_FILE), "RUN_DIR",
+        PATH, None, CONDITIONS, (GATE, GATE_FILE), "RUN_DIR",
         "fail only on new results: if a table was already contaminated for a model in this earlier run, it does not "
         "fail",
     )

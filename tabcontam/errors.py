@@ -18,12 +18,12 @@ class Exit(IntEnum):
     """The exit codes, numbered as in pytest."""
 
     DONE = 0  # for `gate`: clean
-    CONTAMINATED = 1  # only from `gate` and `run --gate`
+    CONTAMINATED = 1  # only from `gate`
     INTERRUPTED = 2
     INTERNAL_ERROR = 3
     USAGE = 4
     NOTHING_SELECTED = 5
-    CANNOT_TELL = 6  # only from `gate` and `run --gate`
+    CANNOT_TELL = 6  # only from `gate`
 
 
 class UsageError(Exception):

@@ -52,16 +52,15 @@ def set_defaults(
     if options.command not in COMMANDS or options.no_defaults or (found := _find_file()) is None:
         return ""
     file, table = found
-    known = by_name(commands["run"])
+    known = by_name(commands["run"]) | by_name(commands["gate"])
     conditions = table.pop("gate", {})
     if not isinstance(conditions, dict):
-        raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}; type --gate to turn it on")
+        raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}")
     _check_keys(file, TABLE, table, known)
     _check_keys(file, GATE, conditions, known)
     words = typed()
     asks = options.command != "gate" or _makes_a_run(options, words, table)
-    judges = options.command == "gate" or getattr(options, "gate", False)
-    given = {**(table if asks else {}), **(conditions if judges else {})}
+    given = {**(table if asks else {}), **(conditions if options.command == "gate" else {})}
     # `power` asks only models with known exposure, so it does not use the LLMs under test.
     own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
     read = {key: value for key, value in given.items() if key in own}

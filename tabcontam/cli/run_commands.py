@@ -5,7 +5,7 @@ import gc
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, discard_output, open_page, print_json, print_results
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    _check_gate(options)
+    if options.min_power is not None and not options.until_decided:
+        raise UsageError("--min-power needs --until-decided; add it, or give --min-power to the gate command")
+    if options.open and options.dry_run:
+        raise UsageError("--dry-run writes no report; leave --open out")
     if options.dry_run:
         _print_plan(options)
         return Exit.DONE
-    baseline = _baseline(options, options.out)
     outcome = _executed(options)
     results = outcome.results
     if not options.json:  # the last line reports the total time, including the time for writing the report
@@ -43,9 +45,7 @@ def run(options: argparse.Namespace) -> int:
     done = print_end(outcome)
     if options.open:
         open_page(outcome.folder / "index.html")
-    if done is not Exit.DONE or not options.gate:
-        return done
-    return _judged(options, outcome.results, baseline, file=sys.stderr if options.json else sys.stdout)
+    return done
 
 
 def gate(options: argparse.Namespace) -> int:
@@ -79,21 +79,8 @@ def gate(options: argparse.Namespace) -> int:
 def config_of(options: argparse.Namespace) -> RunConfig:
     """Return the settings of the run to make."""
     words = typed_settings(options, RUN) | {"defaults": getattr(options, "defaults", ""), "began": options.began}
-    words["memory_share"] = options.memory_share or options.max_memory_share is not None
+    words["memory_share"] = options.memory_share or getattr(options, "max_memory_share", None) is not None
     return RunConfig(**words, command=command_line())
-
-
-def _check_gate(options: argparse.Namespace) -> None:
-    """Raise `UsageError` for a gate's conditions without a gate, or for a gate without a run."""
-    alone = options.min_power is not None and not options.until_decided
-    conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
-    conditions["--max-memory-share"] = options.max_memory_share is not None
-    if not options.gate and (given := [name for name, typed in conditions.items() if typed]):
-        raise UsageError(f"{given[0]} is a condition of --gate; add --gate")
-    if options.gate and options.dry_run:
-        raise UsageError("--dry-run asks nothing, so --gate has no verdicts; leave one of them out")
-    if options.open and options.dry_run:
-        raise UsageError("--dry-run writes no report; leave --open out")
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
@@ -166,7 +153,6 @@ def _judged(
     baseline: "EarlierRun | None",
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
-    file: TextIO | None = None,
 ) -> int:
     """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
@@ -183,13 +169,13 @@ def _judged(
     )
     try:
         annotate(judgement)
-        if options.command == "gate" and options.json:
+        if options.json:
             print_json(judgement.document())
             return judgement.exit_code
-        if options.command == "gate" and options.verbose:
+        if options.verbose:
             for finding in judgement.findings:
                 print(f"{finding.conclusion}: {finding}")
-        print(judgement, file=file or sys.stdout, flush=True)
+        print(judgement, flush=True)
     except BrokenPipeError:  # a script that closes the pipe needs only the exit code
         discard_output()
     return judgement.exit_code

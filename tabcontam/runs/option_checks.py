@@ -120,14 +120,13 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
     asked = [subject.model for subject in subjects if not subject.joined and not subject.model.is_corpus]
     available = [model for model in asked if not isinstance(model, MissingModel)]
     without = [model.spec for model in available if model.batches is None]
-    have = "has" if len(without) == 1 else "have"
+    lacking = f"{option_name('batch_api')}: {phrase(without)} {'has' if len(without) == 1 else 'have'} no batch API"
     if without and len(without) == len(available):
         raise UsageError(
-            f"{option_name('batch_api')}: {phrase(without)} {have} no batch API; leave {option('batch_api')} out, or name an "
-            f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
+            f"{lacking}; leave {option('batch_api')} out, or name an LLM at the address of a maker that has one "
+            f"({', '.join(BATCHING)})"
         )
-    line = f"{option_name('batch_api')}: {phrase(without)} {have} no batch API: requests are sent at once, at the full price"
-    return (line,) if without else ()
+    return (f"{lacking}: requests are sent at once, at the full price",) if without else ()
 
 
 def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> None:

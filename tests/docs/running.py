@@ -166,7 +166,7 @@ class Place:
         elif words[:3] == PYTEST and "--tabcontam-report" not in words:
             words += ONE_MARK
         code, output = self._outcome(words, {name: value.replace("…", "a-key") for name, value in given.items()})
-        allowed = GATE if words[3:4] == ["gate"] or "--gate" in words else (Exit.DONE,)
+        allowed = GATE if words[3:4] == ["gate"] else (Exit.DONE,)
         assert code in allowed, f"{where}: {text} ended with {code}:\n{output[-3000:]}"
         ours = words[:3] == TABCONTAM
         said = {_compared(line, ours) for line in output.splitlines()}

@@ -1,4 +1,4 @@
-"""The whole command with `--batch-api`: sent once, killed, continued; the results of any other run, at half the price."""
+"""The whole command with `--batch-api`: sent once, killed, continued; the results of any run, at half the price."""
 
 import json
 import os
@@ -152,7 +152,7 @@ def test_a_plan_states_the_price_of_batches(server: BatchServer, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("options", "line"), [
-    (("--llm", "simulated:guesser", "--batch-api"), "--batch-api: simulated:guesser has no batch API; leave --batch-api out"),
+    (("--llm", "simulated:guesser", "--batch-api"), "simulated:guesser has no batch API; leave --batch-api out"),
     (("--llm", "openai:x@http://127.0.0.1:9/v1", "--llm", "simulated:mode", "--batch-api"), "have no batch API"),
     (("--batch-api",), "--batch-api: control:exposed and control:unexposed have no batch API"),
     (("--llm", "gpt-4o", "--batch-api", "-x"), "--batch-api asks everything at once, and -x one by one"),

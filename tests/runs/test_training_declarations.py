@@ -149,7 +149,7 @@ def test_documents_that_cannot_be_read_make_no_llm_clean(folder: Path) -> None:
 def test_an_llm_need_not_be_asked_for_documents_to_count(folder: Path) -> None:
     named = ("--llm", "openai:gone@http://127.0.0.1:9/v1", "--dataset", "iris", "-k", "rows_held", "--out", "unasked")
     declared = ("--trained-on", f"openai:gone@http://127.0.0.1:9/v1={DUMP}")
-    done = tabcontam("run", *named, *declared, "--gate", cwd=folder)
+    done = tabcontam("gate", *named, *declared, cwd=folder)
     assert done.returncode == Exit.CONTAMINATED, done.stderr
     page = page_of(folder / "unasked")
     assert "was asked nothing; documents that it was trained on (pages:dump.txt) hold rows of Iris" in page
