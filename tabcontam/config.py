@@ -578,12 +578,6 @@ class RunConfig:
         SWITCH, False, LIMITS, ASKED, "",
         "ask again if the stored reply is a refusal, cut off or empty",
     )
-    last_failed = Setting(
-        SWITCH, False, LIMITS, TYPED, "",
-        "ask again only the queries to which the run in --out (on a terminal: the newest under reports/) has no "
-        "readable answer; add it to that run's own command",
-        also=("--lf",),
-    )
     ray: "Setting[RayOptions | None]" = Setting(
         RAY, None, MACHINES, TYPED, "PART=VALUE,…",
         "load each hf: and vllm: model in processes of a Ray cluster, on one or more machines: replicas=N processes "

@@ -59,7 +59,6 @@ class RunSettings(TypedDict, total=False):
     prices: "str | Path | None"
     cache: "bool"
     retry_unanswered: "bool"
-    last_failed: "bool"
     ray: "str | Mapping[str, str | int] | None"
     shard: "str | None"
     progress: "bool"

@@ -15,14 +15,13 @@ from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable
-from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Query, Reply, Trial
+from tabcontam.evidence.base import Answer, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, unserved
@@ -34,6 +33,8 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import complete_reply, read_trial, surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
+
+UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)  # asked again with --retry-unanswered
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Session(Account):
     _own: dict[int, list[PlannedResult]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
-        self._again = RepeatPolicy(self.options)
+        self._again = {ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ())}
         self.budget = Budget(self.options.max_requests, self.options.max_cost)
         self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
@@ -135,8 +136,8 @@ class Session(Account):
                 except (KeyError, TypeError, ValueError):
                     continue  # a damaged line: its query is asked again
                 trial = self._read(planned, stored)
-                keep = self._file if self._again.stands(trial) else self._again.note
-                keep(planned, trial)
+                if trial.reply.state not in self._again:
+                    self._file(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
         """Ask for words if this LLM turned out to give no log-probabilities. Return the new planned results."""
@@ -173,7 +174,6 @@ class Session(Account):
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
         finally:
-            self._stand_by()
             self.progress.end()
 
     def stop(self) -> None:
@@ -225,7 +225,7 @@ class Session(Account):
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
         for number, (planned, query) in enumerate(self._places(subject)):
-            if not self._answered(planned, query) and self._again.allows(planned, query):
+            if not self._answered(planned, query):
                 same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
                 pending.setdefault(same, []).append((planned, query))
         # Joined keys: while a model's form is unknown, its prompts have no stored reply.
@@ -233,7 +233,7 @@ class Session(Account):
         for found, reply in stored.items():
             asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
             trials = [(planned, self._read_whole(planned, trial)) for planned, trial in asked]
-            if all(self._again.stands(trial) for _, trial in trials):
+            if all(trial.reply.state not in self._again for _, trial in trials):
                 for planned, trial in trials:
                     self._recalled[planned.name, trial.query.id] = planned, trial.query
                     self._file(planned, trial)
@@ -244,14 +244,6 @@ class Session(Account):
         """Give a model the form of prompts that an earlier run found, or note that this run must find it."""
         if self.store.settle(model):
             self._unsettled.add(model.spec)
-
-    def _stand_by(self) -> None:
-        """Restore the old answers of queries that were to be asked again and got no new answer."""
-        for planned, trial in self._again.unreadable.values():
-            if not self._answered(planned, trial.query):
-                self._file(planned, trial)
-        for turns in self._turns.values() if self._again.unreadable else ():
-            turns.take(self._taken)
 
     async def _ask_whole(self, subject: RunSource) -> None:
         await self._ask_one(subject)

@@ -79,7 +79,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
     add_settings(how, "seed", default=0, help="the same seed draws the same rows and shots (default: 0)")
     add_settings(how, "batch_size", "batch_api", "send_rows")
     add_settings(how, "form", choices=FORMS, help=RunConfig.form.about.partition(";")[0])
-    add_settings(command.add_argument_group(LIMITS), *OF_LIMITS, "last_failed")
+    add_settings(command.add_argument_group(LIMITS), *OF_LIMITS)
     where = command.add_argument_group("the report")
     where.add_argument(
         "--out",

@@ -85,8 +85,6 @@ def config_of(options: argparse.Namespace) -> RunConfig:
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     """Return the planned run and its progress display, which starts before slow imports."""
-    if options.last_failed and options.out is None:
-        options.out = last_run("asking again the queries without a readable answer: the run")
     from tabcontam.report.progress_display import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)

@@ -13,7 +13,7 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import digest_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import DatasetFacts, asked_queries, turns_in_words
-from tabcontam.verdicts.wording import phrase, visible
+from tabcontam.verdicts.wording import phrase
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -21,35 +21,10 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """Raise `UsageError` unless the run has all results of the folder's run: the report would lose a missing one.
-
-    If the user asks to repeat the folder's run, the error names its command.
-    """
+    """Raise `UsageError` unless the run has all results of the folder's run: the report would lose a missing one."""
     if not (folder / RESULTS).exists():
         return
-    recorded = load_whole(folder)
-    try:
-        _check_same_run(folder, run, recorded)
-    except UsageError as error:
-        if run.config.last_failed and recorded.run.command:
-            command = visible(recorded.run.command, line=True)
-            raise UsageError(f"{error}, or add {option('last_failed')} to its own command: {command}") from None
-        raise
-
-
-def check_last_failed(run: "Run") -> None:
-    """Raise `UsageError` if there is no run with queries to ask again."""
-    if not run.config.last_failed:
-        return
-    if run.config.out is None:
-        raise UsageError(f"{option('last_failed')} needs the folder of the run; add {option('out')}")
-    if not (run.config.out / RESULTS).exists():
-        what = f"{option('last_failed')} repeats the queries of a run that have no readable answer"
-        raise UsageError(f"{what}, and {run.config.out} holds no run; give its folder with {option('out')}")
-
-
-def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
-    if difference := next(_run_differences(folder, run, recorded), None):
+    if difference := next(_run_differences(folder, run, load_whole(folder)), None):
         raise UsageError(f"{difference}; choose another folder with {option('out')}")
 
 

@@ -39,7 +39,7 @@ from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
-from tabcontam.runs.continuation_checks import check_last_failed, check_same_run, check_same_versions
+from tabcontam.runs.continuation_checks import check_same_run, check_same_versions
 from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
@@ -363,7 +363,6 @@ def check_rows_may_leave(run: Run) -> None:
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
     """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
     check_rows_may_leave(run)
-    check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
     folder = run.config.out or new_folder(started)
     check_same_run(folder, run)
@@ -411,7 +410,6 @@ def _passed(run: Run) -> float:
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """Return for each LLM an estimate of the queries left to ask, with the largest cost. No query is sent."""
-    check_last_failed(run)
     progress = progress or Progress()
     folder = run.config.out or new_folder(datetime.now(UTC))
     session = _session(run, Journal(folder), progress)
