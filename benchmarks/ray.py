@@ -40,11 +40,11 @@ from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
 from tabcontam.config import RayOptions, RunConfig
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
+from tabcontam.extensions.cluster.cluster import Cluster
+from tabcontam.extensions.cluster.ray_library import USUAL
+from tabcontam.extensions.cluster.replicated_model import ReplicatedModel
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.models.ray.cluster import Cluster
-from tabcontam.models.ray.ray_library import USUAL
-from tabcontam.models.ray.replicated_model import ReplicatedModel
 from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table

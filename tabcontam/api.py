@@ -319,7 +319,7 @@ def fresh(
     The same call continues where it was stopped. Ctrl-C stores the replies and raises `KeyboardInterrupt`. Raises
     `UsageError` for a bad input, if nothing counts as fresh, and if an LLM could not be asked everything.
     """
-    from tabcontam.cli.fresh_command import fresh_order, named_feed, write_fresh_rows
+    from tabcontam.extensions.fresh.fresh_command import fresh_order, named_feed, write_fresh_rows
 
     words = locals() | {
         "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
@@ -332,8 +332,8 @@ def fresh(
     if feed is None:
         found, card, file = write_fresh_rows(words)
         return Fresh(words["out"], found.facts(card, file), card, len(found.table.rows))
+    from tabcontam.extensions.fresh.fresh_set import make
     from tabcontam.report import progress_display as report_progress
-    from tabcontam.runs.fresh_set import make
 
     made = make(fresh_order(words, feed), report_progress.progress(quiet=not progress))
     if made.interrupted:

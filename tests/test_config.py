@@ -4,17 +4,16 @@ import argparse
 import inspect
 import json
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import tabcontam
-from tabcontam import api, config
+from tabcontam import api, config, entry_points
 from tabcontam.cli.arguments import commands_of, parser
 from tabcontam.cli.commands import main
 from tabcontam.config import COUNT, EVERYWHERE, MAIN, RUN, RunConfig, Setting, settings
-from tabcontam.entry_points import load_settings
+from tabcontam.entry_points import EntryPoint
 from tabcontam.errors import UsageError, name_options_in_python, option
 from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 from tabcontam.runs.option_checks import check_options
@@ -38,20 +37,29 @@ SETTINGS = (DEPTH,)  # what the entry point names
 @pytest.fixture
 def extension(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An installed package with a setting."""
-    named = metadata.entry_points
-    point = metadata.EntryPoint("digging", "tests.test_config:SETTINGS", "tabcontam.settings")
-    found = metadata.EntryPoints([point])
-    monkeypatch.setattr(metadata, "entry_points", lambda **of: found if of == {"group": point.group} else named(**of))
+    yield from offering("tests.test_config:SETTINGS", monkeypatch)
+
+
+def offering(value: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Offer a group of settings as an installed package does."""
+    listed = entry_points.listed
+
+    def with_ours(group: str) -> tuple[EntryPoint, ...]:
+        return (EntryPoint("digging", value, "digs"),) if group == "tabcontam.settings" else listed(group)
+
+    monkeypatch.setattr(entry_points, "listed", with_ours)
     monkeypatch.setattr(config, "FURTHER", {})
     monkeypatch.setattr("tabcontam.entry_points.FURTHER", config.FURTHER)
-    load_settings.cache_clear()
-    load_settings()
+    entry_points.offered.cache_clear()
+    entry_points.load_settings.cache_clear()
     yield
-    load_settings.cache_clear()
+    entry_points.offered.cache_clear()
+    entry_points.load_settings.cache_clear()
 
 
 @pytest.mark.usefixtures("extension")
 def test_a_setting_of_an_extension_is_on_every_surface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry_points.load_settings()
     monkeypatch.chdir(tmp_path)
     run = commands_of(parser())["run"]
     assert "ask N times deeper" in run.full_help()
@@ -82,6 +90,7 @@ def test_a_setting_of_an_extension_is_on_every_surface(tmp_path: Path, monkeypat
 
 @pytest.mark.usefixtures("extension")
 def test_a_setting_states_what_contradicts_it() -> None:
+    entry_points.load_settings()
     check_options(RunConfig(depth=9))
     with pytest.raises(UsageError, match="depth is 10; dig at most 9 times"):
         check_options(RunConfig(depth=10))
@@ -96,14 +105,9 @@ def test_a_setting_states_what_contradicts_it() -> None:
 def test_a_setting_that_cannot_be_added_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    point = metadata.EntryPoint("broken", "tabcontam.config:GROUPS", "tabcontam.settings")
-    monkeypatch.setattr(metadata, "entry_points", lambda **of: metadata.EntryPoints([point]))
-    load_settings.cache_clear()
-    assert main(["run", "--dry-run"]) == 4
-    assert (
-        "group of settings 'broken' of the package tabcontam cannot be loaded: TypeError: " in capsys.readouterr().err
-    )
-    load_settings.cache_clear()
+    for _ in offering("tabcontam.config:GROUPS", monkeypatch):
+        assert main(["run", "--dry-run"]) == 4
+        assert "the group of settings 'digging' has one that is no Setting" in capsys.readouterr().err
 
 
 def test_the_short_help_has_at_most_14_options_and_the_full_one_has_all() -> None:
@@ -117,7 +121,7 @@ def test_the_short_help_has_at_most_14_options_and_the_full_one_has_all() -> Non
 
 def test_every_command_is_in_a_group_and_those_of_a_run_come_first() -> None:
     text = parser().format_help()
-    assert text.index("\n  run ") < text.index("\n  list ") < text.index("more measurements:")
+    assert text.index("\n  run ") < text.index("\n  list ") < text.index("commands of extensions:")
     assert all(f"\n  {name} " in text for name in commands_of(parser()))
 
 

@@ -6,13 +6,14 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
 from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
 from tabcontam.config import RULES, RunConfig
+from tabcontam.entry_points import listed, names_of, offered
 from tabcontam.version import __version__
 
-FORMATS = ("markdown", "latex", "csv", "svg", "pdf", "bibtex", "conda", "model-card", "dataset-card")
 SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 EXAMPLES = """\
@@ -30,8 +31,8 @@ examples:
   eval "$(tabcontam completion zsh)"       in ~/.zshrc
   tabcontam completion fish > ~/.config/fish/completions/tabcontam.fish
 """
-# The commands, in groups: of each what it does, and the functions that add its arguments and that run it.
-COMMANDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
+# The commands of the core, in groups: of each what it does, and the functions that add its arguments and that run it.
+CORE_COMMANDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "commands": {
         "run": (
             "ask LLMs about tables, judge the answers, write a report", "run_arguments:add_run", "run_commands:run",
@@ -57,41 +58,6 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
             "arguments:add_list", "commands:list_names",
         ),
     },
-    "more measurements": {
-        "evaluate": (
-            "measure the few-shot accuracy of an LLM on a table, and how much of it is memory",
-            "evaluate_command:add_evaluate", "evaluate_command:evaluate",
-        ),
-        "chronology": (
-            "compare accuracies on tables from before and after the end of training data",
-            "chronology_command:add_chronology", "chronology_command:chronology",
-        ),
-        "judge": (
-            "judge by hand which completions of a run match, and compare judges",
-            "judge_command:add_judge", "judge_command:judge",
-        ),
-        "expose": (
-            "make small language models that have read a table a known number of times",
-            "expose_command:add_expose", "expose_command:expose",
-        ),
-        "ladder": (
-            "show results of the tests by how often models have read a table",
-            "ladder_command:add_ladder", "ladder_command:ladder",
-        ),
-    },
-    "data to ask about": {
-        "plant": (
-            "draw last digits of a table from a secret key, before you publish it",
-            "plant_command:add_plant", "plant_command:plant",
-        ),
-        "fresh": (
-            "collect rows or texts published since a day, which no older LLM has read",
-            "fresh_command:add_fresh", "fresh_command:fresh",
-        ),
-        "index": (
-            "index documents on disk, so that searches are fast", "index_command:add_index", "index_command:index",
-        ),
-    },
     "this machine": {
         "cache": (
             "show how many replies are stored and where, or delete them with --clear",
@@ -109,7 +75,7 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
 }  # fmt: skip
 
 
-def find(place: str) -> Callable[..., Any]:
+def _function(place: str) -> Callable[..., Any]:
     """Return a function of the command line by its module and name. The module is imported only now."""
     module, _, name = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(f"tabcontam.cli.{module}"), name)
@@ -126,11 +92,42 @@ def parser() -> CommandParser:
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    for title, group in COMMANDS.items():
-        for name, (about, add, _) in group.items():
-            commands.add_parser(name, help=about).add = partial(lambda add, made: find(add)(made), add)
-        main_parser.command_groups[title] = list(group)
+    for title, group in command_groups().items():
+        for name in group:
+            commands.add_parser(name, help="").add = partial(_add_arguments, name)
+        main_parser.command_groups[title] = tuple(group)
+    main_parser.abouts = _abouts
     return main_parser
+
+
+def command_groups() -> Mapping[str, Sequence[str]]:
+    """Return the names of all commands in groups. No extension is imported."""
+    core = [name for group in CORE_COMMANDS.values() for name in group]
+    further = {name: tuple(group) for name, group in CORE_COMMANDS.items()}
+    return {**further, "commands of extensions": names_of("tabcontam.commands", "command", core)}
+
+
+def find_command(name: str) -> Callable[[argparse.Namespace], int | None]:
+    """Return the function that runs a command."""
+    core = {name: places for group in CORE_COMMANDS.values() for name, places in group.items()}
+    return _function(core[name][2]) if name in core else extension_commands()[name].run
+
+
+def extension_commands() -> Mapping[str, Command]:
+    """Return the commands of extensions by name."""
+    return offered("tabcontam.commands", "command", Command)
+
+
+def _add_arguments(name: str, made: CommandParser) -> None:
+    core = {name: places for group in CORE_COMMANDS.values() for name, places in group.items()}
+    add = _function(core[name][1]) if name in core else extension_commands()[name].add
+    add(made)
+
+
+def _abouts() -> dict[str, str]:
+    """Return the help of each command in one line."""
+    core = {name: about for group in CORE_COMMANDS.values() for name, (about, *_) in group.items()}
+    return core | {name: command.about for name, command in extension_commands().items()}
 
 
 def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser]:
@@ -243,7 +240,9 @@ def add_report(command: argparse.ArgumentParser) -> None:
         help="the folders of past runs (default, on a terminal only: the newest under reports/)",
     )
     command.add_argument(
-        "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
+        "--format",
+        choices=("csv", *(point.name for point in listed("tabcontam.formats"))),
+        help="write one document instead of a folder (svg and pdf are plots)",
     )
     command.add_argument(
         "--redact",

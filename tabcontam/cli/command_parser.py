@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tabcontam.errors import Exit, near
@@ -24,7 +24,7 @@ class CommandParser(argparse.ArgumentParser):
 
     `add` adds the arguments when they are first needed. `short`: only the short help is wanted. `further` are the
     options that only --help-all shows. `command_groups` are the names of the commands by the titles under which the
-    help lists them.
+    help lists them, and `abouts` returns the help of each in one line.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -33,6 +33,7 @@ class CommandParser(argparse.ArgumentParser):
         self.short = False
         self.further: list[argparse.Action] = []
         self.command_groups: dict[str, Sequence[str]] = {}
+        self.abouts: Callable[[], Mapping[str, str]] = dict
 
     def fill(self) -> None:
         """Add the arguments, once."""
@@ -64,6 +65,8 @@ class CommandParser(argparse.ArgumentParser):
         formatter.add_text(self.description)
         subparsers = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]
         listed = {action.dest: action for each in subparsers for action in each._get_subactions()}
+        for name, about in self.abouts().items():
+            listed[name].help = about
         sections = {title: [listed[name] for name in names] for title, names in self.command_groups.items()}
         sections["options"] = [action for action in self._actions if action.option_strings]
         for title, actions in sections.items():

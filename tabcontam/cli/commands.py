@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import COMMANDS, commands_of, find, parser, typed_options
+from tabcontam.cli.arguments import commands_of, find_command, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
 from tabcontam.cli.shell_completion import complete
 from tabcontam.errors import Exit, UsageError
@@ -35,8 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 command_line.print_help()
                 return Exit.USAGE
             _set_defaults(options, command_line, arguments)
-            (run,) = (group[options.command][-1] for group in COMMANDS.values() if options.command in group)
-            return find(run)(options) or Exit.DONE
+            return find_command(options.command)(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
