@@ -326,7 +326,9 @@ class RunConfig:
     dataset: "Setting[tuple[Any, ...]]" = Setting(
         NAME, (), MAIN, ASKED, "NAME[@EDITION][#SPLIT]|FILE[#TABLE][#SPLIT]|URL",
         "a name from list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also compressed), its address "
-        "(https://…), openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML)",
+        "(https://…), openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML). SPLIT is "
+        "a split such as test, or all; if the rows of a card have dates, before-cutoff or after-cutoff (the end of the "
+        "model's training data), before-YYYY-MM or after-YYYY-MM. No test asks about rows that are in several splits",
         python="Dataset | Sequence[Dataset]",
     )
     target: "Setting[str | None]" = Setting(
@@ -417,16 +419,9 @@ class RunConfig:
         WHOLE, None, TABLES, ASKED, "N",
         "line N of a text FILE (row N of a sheet) names the columns; lines above it are not read",
     )
-    split: "Setting[tuple[str, ...]]" = Setting(
-        NAME, (), TABLES, TYPED, "NAME",
-        "ask only about this split, such as train or test, or about all splits (default: the splits named after a # "
-        "or by --split-column, else the first split of a card). No test asks about rows that are in several splits. "
-        "If the rows of a card have dates, NAME may also be before-cutoff or after-cutoff (the end of the model's "
-        "training data), before-YYYY-MM or after-YYYY-MM",
-    )
     split_column: "Setting[str | None]" = Setting(
         TEXT, None, TABLES, TYPED, "COLUMN",
-        "the column of a FILE whose values name the split of each row",
+        "the column of a FILE whose values name the split of each row; FILE#SPLIT then asks about one of them",
     )
     known: "Setting[tuple[Any, ...]]" = Setting(
         FILE_NAME, (), TABLES, (*ASKED, MARK), "FILE",

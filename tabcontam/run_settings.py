@@ -31,7 +31,6 @@ class RunSettings(TypedDict, total=False):
     encoding: "str | None"
     header: "bool | None"
     header_line: "int | None"
-    split: "str | Sequence[str]"
     split_column: "str | None"
     known: "Dataset | Sequence[Dataset]"
     key: "str | Path | Sequence[str | Path]"

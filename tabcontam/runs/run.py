@@ -50,7 +50,7 @@ from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
-from tabcontam.tables.dataset_splits import SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
@@ -129,7 +129,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     progress = progress or Progress()
     if config.out is not None:
         check_own_files(config.out)
-    splits = at_cutoff(SplitChoice(config.split, config.split_column), config.llm)
+    config = config.replace(dataset=at_cutoff(config.dataset, config.llm))
     option_checks.check_options(config)
     if config.ray is not None:
         check_ray()
@@ -190,7 +190,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     )
     if config.max_cost is not None:
         option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
-    tables, known, notices = _tables(config, splits, progress, notices)
+    tables, known, notices = _tables(config, progress, notices)
     controls_named = set(map(name_of, config.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
     option_checks.check_splits(subjects, tables)
@@ -233,7 +233,7 @@ def _scores(subject: RunSource) -> bool:
 
 
 def _tables(
-    config: RunConfig, splits: SplitChoice, progress: Progress, notices: tuple[str, ...]
+    config: RunConfig, progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in config.dataset or DATASETS}
@@ -251,7 +251,7 @@ def _tables(
     with report_progress_to(progress.note):
         tables, shared = load_tables(
             given,
-            splits,
+            config.split_column,
             target=config.target,
             name=config.name,
             form=text,

@@ -75,7 +75,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--in-words", action="store_true", help="ask every model in words, even if it gives log-probabilities"
     )
-    add_settings(what, *OF_FILES, "known", "split", "split_column")
+    add_settings(what, *OF_FILES, "known", "split_column")
     how = command.add_argument_group("asking")
     add_settings(how, "seed", default=0, help="the same seed draws the same rows and shots (default: 0)")
     add_settings(how, "batch_size", "batch_api", "send_rows")
