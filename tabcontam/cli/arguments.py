@@ -9,6 +9,7 @@ from typing import Any
 from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
+from tabcontam.cli.report_change import ReportChange
 from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
 from tabcontam.config import RULES, RunConfig
 from tabcontam.entry_points import listed, names_of, offered
@@ -138,6 +139,11 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser
     return dict(chosen.choices)
 
 
+def report_changes() -> Mapping[str, ReportChange]:
+    """Return the changes of a report that extensions offer, by the names of their options."""
+    return offered("tabcontam.report_changes", "report change", ReportChange)
+
+
 def typed_options(arguments: Sequence[str] | None) -> set[str]:
     """Return the options and words that a valid command line contains, by their names in argparse's namespace."""
     anew = parser()
@@ -244,13 +250,8 @@ def add_report(command: argparse.ArgumentParser) -> None:
         choices=("csv", *(point.name for point in listed("tabcontam.formats"))),
         help="write one document instead of a folder (svg and pdf are plots)",
     )
-    command.add_argument(
-        "--redact",
-        action="store_true",
-        help="make the report fit for publication: of tables that are private or have no open licence, show only "
-        "verdicts and numbers; show no commands, folders or addresses",
-    )
-    command.add_argument("--redact-all", action="store_true", help="like --redact, but for every table")
+    for change in report_changes().values():
+        change.add(command)
     command.add_argument(
         "--methods",
         action="store_true",

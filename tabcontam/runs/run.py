@@ -15,6 +15,7 @@ from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
 from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import part_of
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.config import FORMS, RunConfig
@@ -24,14 +25,11 @@ from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
-from tabcontam.extensions.cluster.cluster import Cluster, check_ray
-from tabcontam.extensions.cluster.run_shards import part_of
 from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, measured_by
 from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure
 from tabcontam.extensions.papers.judge_pass import JudgePass
 from tabcontam.extensions.papers.overlap_measure import measure_for
 from tabcontam.extensions.papers.run_judge import judge_facts, judging_of, open_judge, rows_leaving
-from tabcontam.extensions.planting.planted_tables import with_keys
 from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
@@ -47,8 +45,9 @@ from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.known_controls import check_known, controls
-from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
+from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run_description import describe
+from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
@@ -131,8 +130,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
         check_own_files(config.out)
     config = config.replace(dataset=at_cutoff(config.dataset, config.llm))
     option_checks.check_options(config)
-    if config.ray is not None:
-        check_ray()
+    parts = run_parts(config, progress)
     also = [test for test in all_tests() if config.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), config.tests, config.marks)
     chosen = config.own_tests or [test for test in all_tests() if test in (*picked, *also)]
@@ -160,9 +158,8 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(config.reference, opened, settings, config.control)
         opened |= references
-        cluster = Cluster(config.ray, progress.note) if config.ray else None
-        if cluster:
-            opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
+        for part in parts:
+            opened = {name: (part.model(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         RunSource(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()
@@ -190,7 +187,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     )
     if config.max_cost is not None:
         option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
-    tables, known, notices = _tables(config, progress, notices)
+    tables, known, notices = _tables(config, parts, progress, notices)
     controls_named = set(map(name_of, config.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
     option_checks.check_splits(subjects, tables)
@@ -200,15 +197,15 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     long = takes_long(tables, tests)
     early = subjects if may_be_asked and fitted(tests) else ()
-    machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
+    elsewhere = [work for part in parts if long and (work := part.elsewhere(subjects, lacking, asks))]
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
         progress.doing("preparing the baseline") as tell,
         reaching as check,
-        prepare_in_background(tables, serializers[0], tests, config, check, machines) as ready,
+        prepare_in_background(tables, serializers[0], tests, config, check, elsewhere) as ready,
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, config, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(config, grid), *(sorted(machines.lines) if machines else ()))
+    notices = (*notices, *fewer_rows(config, grid), *(line for part in parts for line in part.notices()))
     planned_results = tuple(part_of(grid, config.shard)) if config.shard else grid
     run = Run(
         config, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known
@@ -233,7 +230,7 @@ def _scores(subject: RunSource) -> bool:
 
 
 def _tables(
-    config: RunConfig, progress: Progress, notices: tuple[str, ...]
+    config: RunConfig, parts: Sequence[RunPart], progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in config.dataset or DATASETS}
@@ -260,7 +257,9 @@ def _tables(
     further = config.known or config.withheld or config.fresh
     with progress.doing("reading further rows") if further else contextlib.nullcontext():
         known = load_known(config.known, text)
-        read = with_keys(with_known(tables, known), config.key)
+        read: Sequence[Table] = with_known(tables, known)
+        for part in parts:
+            read = part.tables(read)
         found, lines = with_withheld(read, config.withheld, text)
         found, left_out = with_fresh(found, config.fresh, text)
     return found, known, (*notices, *filter(None, (table.sampled for table in found)), *shared, *lines, *left_out)

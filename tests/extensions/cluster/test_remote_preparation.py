@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tabcontam.asking import preparing
+from tabcontam.asking.preparation_jobs import job_of
 from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
@@ -23,7 +25,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.cluster import ray_library, remote_preparation
 from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
-from tabcontam.extensions.cluster.preparation_jobs import job_of
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely, stored_facts
 from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializers
@@ -216,7 +217,9 @@ def test_ctrl_c_ends_what_machines_do() -> None:
 
     def planned() -> None:
         both = [ships(0), ships(1)]
-        with prepare_in_background(both, IS, TESTS, RunConfig(), machines=Slow(lambda digest: b"")) as ready:
+        with prepare_in_background(
+            both, IS, TESTS, RunConfig(), elsewhere=[partial(prepare_remotely, Slow(lambda digest: b""))]
+        ) as ready:
             ready(TESTS[0], both[0])
             time.sleep(30)
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import tabcontam
 from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import spans
 from tabcontam.asking.trial_file import TRIALS
 from tabcontam.cli.commands import main
 from tabcontam.config import RunConfig, RunShard
 from tabcontam.errors import UsageError
-from tabcontam.extensions.cluster.run_shards import spans
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import execute, prepare
