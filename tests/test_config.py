@@ -13,10 +13,10 @@ from tabcontam import api, config, entry_points
 from tabcontam.cli.arguments import commands_of, parser
 from tabcontam.cli.commands import main
 from tabcontam.config import COUNT, EVERYWHERE, MAIN, RUN, RunConfig, Setting, settings
-from tabcontam.entry_points import EntryPoint
 from tabcontam.errors import UsageError, name_options_in_python, option
 from tabcontam.pytest_plugin.uncontaminated_mark import uncontaminated
 from tabcontam.runs.option_checks import check_options
+from tests.added_points import added_points
 from tests.docs.made import helps
 
 ASKED = ("--llm", "simulated:guesser", "--dataset", "iris", "-k", "recognition_features", "--no-controls")
@@ -42,12 +42,7 @@ def extension(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def offering(value: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Offer a group of settings as an installed package does."""
-    listed = entry_points.listed
-
-    def with_ours(group: str) -> tuple[EntryPoint, ...]:
-        return (EntryPoint("digging", value, "digs"),) if group == "tabcontam.settings" else listed(group)
-
-    monkeypatch.setattr(entry_points, "listed", with_ours)
+    added_points(monkeypatch, "tabcontam.settings", [("digging", value, "digs")])
     monkeypatch.setattr(config, "FURTHER", {})
     monkeypatch.setattr("tabcontam.entry_points.FURTHER", config.FURTHER)
     entry_points.offered.cache_clear()

@@ -13,6 +13,7 @@ from tabcontam.cli.report_change import ReportChange
 from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
 from tabcontam.config import RULES, RunConfig
 from tabcontam.entry_points import listed, names_of, offered
+from tabcontam.errors import UsageError
 from tabcontam.version import __version__
 
 SHELLS = ("bash", "zsh", "fish")
@@ -32,55 +33,64 @@ examples:
   eval "$(tabcontam completion zsh)"       in ~/.zshrc
   tabcontam completion fish > ~/.config/fish/completions/tabcontam.fish
 """
-# The commands of the core, in groups: of each what it does, and the functions that add its arguments and that run it.
-CORE_COMMANDS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
-    "commands": {
-        "run": (
-            "ask LLMs about tables, judge the answers, write a report", "run_arguments:add_run", "run_commands:run",
-        ),
-        "gate": (
-            "turn verdicts into an exit code, to stop a script or a CI job",
-            "run_arguments:add_gate", "run_commands:gate",
-        ),
-        "power": (
-            "measure how often the tests detect an LLM that remembers rows of a table",
-            "arguments:add_power", "commands:power",
-        ),
-        "report": (
-            "make one report of several runs, or write another format",
-            "arguments:add_report", "report_commands:report",
-        ),
-        "rescore": (
-            "judge a past run again, from its answers", "arguments:add_rescore", "report_commands:rescore",
-        ),
-        "replay": ("judge recorded answers; asks no LLM", "arguments:add_replay", "report_commands:replay"),
-        "list": (
-            "print the names of datasets, LLMs, tests, serializers and prompt sets",
-            "arguments:add_list", "commands:list_names",
-        ),
-    },
-    "this machine": {
-        "cache": (
-            "show how many replies are stored and where, or delete them with --clear",
-            "arguments:add_cache", "commands:cache",
-        ),
-        "doctor": (
-            "check what is installed and reachable here, and what is missing",
-            "arguments:add_doctor", "commands:doctor",
-        ),
-        "completion": (
-            "print the code by which a shell completes commands, options and names",
-            "arguments:add_completion", "shell_completion:completion",
-        ),
-    },
-}  # fmt: skip
 
 
-def _function(place: str) -> Callable[..., Any]:
-    """Return a function of the command line by its module and name. The module is imported only now."""
+def _later(place: str) -> Callable[..., Any]:
+    """Return a function that imports a function of the command line, MODULE:NAME, when it is called, and calls it."""
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"tabcontam.cli.{module}"), name)
-    return found
+    return lambda given: getattr(import_module(f"tabcontam.cli.{module}"), name)(given)
+
+
+def _core(about: str, add: str, run: str) -> Command:
+    return Command(about, _later(add), _later(run))
+
+
+# fmt: off
+CORE_COMMANDS: Mapping[str, Command] = {
+    "run": _core(
+        "ask LLMs about tables, judge the answers, write a report",
+        "run_arguments:add_run", "run_commands:run",
+    ),
+    "gate": _core(
+        "turn verdicts into an exit code, to stop a script or a CI job",
+        "run_arguments:add_gate", "run_commands:gate",
+    ),
+    "power": _core(
+        "measure how often the tests detect an LLM that remembers rows of a table",
+        "arguments:add_power", "commands:power",
+    ),
+    "report": _core(
+        "make one report of several runs, or write another format",
+        "arguments:add_report", "report_commands:report",
+    ),
+    "rescore": _core("judge a past run again, from its answers", "arguments:add_rescore", "report_commands:rescore"),
+    "replay": _core("judge recorded answers; asks no LLM", "arguments:add_replay", "report_commands:replay"),
+    "list": _core(
+        "print the names of datasets, LLMs, tests, serializers and prompt sets",
+        "arguments:add_list", "commands:list_names",
+    ),
+    "cache": _core(
+        "show how many replies are stored and where, or delete them with --clear",
+        "arguments:add_cache", "commands:cache",
+    ),
+    "doctor": _core(
+        "check what is installed and reachable here, and what is missing",
+        "arguments:add_doctor", "commands:doctor",
+    ),
+    "completion": _core(
+        "print the code by which a shell completes commands, options and names",
+        "arguments:add_completion", "shell_completion:completion",
+    ),
+}
+# fmt: on
+MACHINE = ("cache", "doctor", "completion")  # the commands about this machine
+
+
+def _unloaded(options: argparse.Namespace) -> int:
+    raise UsageError(f"the command {options.command} cannot be loaded; mend its package, or uninstall it")
+
+
+UNLOADED = Command("cannot be loaded", lambda made: None, _unloaded)
 
 
 def parser() -> CommandParser:
@@ -93,42 +103,23 @@ def parser() -> CommandParser:
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    for title, group in command_groups().items():
-        for name in group:
-            commands.add_parser(name, help="").add = partial(_add_arguments, name)
-        main_parser.command_groups[title] = tuple(group)
-    main_parser.abouts = _abouts
+    further = names_of("tabcontam.commands", "command", CORE_COMMANDS)
+    for name in (*CORE_COMMANDS, *further):
+        commands.add_parser(name, help="").add = partial(lambda name, made: find_command(name).add(made), name)
+    own = tuple(name for name in CORE_COMMANDS if name not in MACHINE)
+    main_parser.command_groups = {"commands": own, "commands of extensions": further, "this machine": MACHINE}
+    main_parser.about = lambda name: find_command(name).about
     return main_parser
 
 
-def command_groups() -> Mapping[str, Sequence[str]]:
-    """Return the names of all commands in groups. No extension is imported."""
-    core = [name for group in CORE_COMMANDS.values() for name in group]
-    further = {name: tuple(group) for name, group in CORE_COMMANDS.items()}
-    return {**further, "commands of extensions": names_of("tabcontam.commands", "command", core)}
-
-
-def find_command(name: str) -> Callable[[argparse.Namespace], int | None]:
-    """Return the function that runs a command."""
-    core = {name: places for group in CORE_COMMANDS.values() for name, places in group.items()}
-    return _function(core[name][2]) if name in core else extension_commands()[name].run
+def find_command(name: str) -> Command:
+    """Return a command by its name; if it cannot be loaded, one that says so."""
+    return CORE_COMMANDS.get(name) or extension_commands().get(name, UNLOADED)
 
 
 def extension_commands() -> Mapping[str, Command]:
     """Return the commands of extensions by name."""
     return offered("tabcontam.commands", "command", Command)
-
-
-def _add_arguments(name: str, made: CommandParser) -> None:
-    core = {name: places for group in CORE_COMMANDS.values() for name, places in group.items()}
-    add = _function(core[name][1]) if name in core else extension_commands()[name].add
-    add(made)
-
-
-def _abouts() -> dict[str, str]:
-    """Return the help of each command in one line."""
-    core = {name: about for group in CORE_COMMANDS.values() for name, (about, *_) in group.items()}
-    return core | {name: command.about for name, command in extension_commands().items()}
 
 
 def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser]:

@@ -24,7 +24,7 @@ class CommandParser(argparse.ArgumentParser):
 
     `add` adds the arguments when they are first needed. `short`: only the short help is wanted. `further` are the
     options that only --help-all shows. `command_groups` are the names of the commands by the titles under which the
-    help lists them, and `abouts` returns the help of each in one line.
+    help lists them, and `about` returns the help of each in one line.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -32,8 +32,8 @@ class CommandParser(argparse.ArgumentParser):
         self.add: Callable[[CommandParser], None] | None = None
         self.short = False
         self.further: list[argparse.Action] = []
-        self.command_groups: dict[str, Sequence[str]] = {}
-        self.abouts: Callable[[], Mapping[str, str]] = dict
+        self.command_groups: Mapping[str, Sequence[str]] = {}
+        self.about: Callable[[str], str] = str
 
     def fill(self) -> None:
         """Add the arguments, once."""
@@ -65,8 +65,8 @@ class CommandParser(argparse.ArgumentParser):
         formatter.add_text(self.description)
         subparsers = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]
         listed = {action.dest: action for each in subparsers for action in each._get_subactions()}
-        for name, about in self.abouts().items():
-            listed[name].help = about
+        for name, action in listed.items():
+            action.help = self.about(name)
         sections = {title: [listed[name] for name in names] for title, names in self.command_groups.items()}
         sections["options"] = [action for action in self._actions if action.option_strings]
         for title, actions in sections.items():

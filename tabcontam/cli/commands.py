@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 command_line.print_help()
                 return Exit.USAGE
             _set_defaults(options, command_line, arguments)
-            return find_command(options.command)(options) or Exit.DONE
+            return find_command(options.command).run(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
