@@ -290,11 +290,13 @@ class Setting(Generic[Value]):
     @property
     def in_python(self) -> str:
         """The line of the docstring of `tabcontam.run`: the argument and its text, with options named as in Python."""
-        known = {one.flag: name for name, one in settings().items()}
+        known = {one.flag: name for name, one in settings(PYTHON).items()}
         about = re.sub(
-            r"(?<![\w-])--?[a-z][a-z-]*", lambda word: f"`{known.get(word.group(), word.group())}`", self.about
+            r"(?<![\w-])--?[a-z][a-z-]*",
+            lambda word: f"`{known[word.group()]}`" if word.group() in known else word.group(),
+            self.about,
         )
-        return f"`{self.name}`: {about}"
+        return f"`{self.name}{'=False' * self.flag.startswith('--no-')}`: {about}"
 
     def take(self, value: Any) -> Any:
         """Return an argument in Python as it is kept. Raises ValueError with the words for what is wanted."""
