@@ -12,7 +12,7 @@ from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.batch_asker import BatchAsker, check_none_open, in_words
 from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
-from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.estimate import Estimate, either, estimate, price_for
 from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
@@ -152,7 +152,8 @@ class Session(Account):
         References are asked first: wherever a run ends, no verdict then depends on a missing answer of a reference.
         """
         subjects = self._reached()
-        self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
+        places = {subject.model.spec: self._places(subject) for subject in subjects}
+        self.progress.begin({llm: sum(not self._is_unsure(*place) for place in own) for llm, own in places.items()})
         for llm, line in self.unreachable.items():
             self.progress.ended(llm, line)
         for cell, query in self._recalled.values():
@@ -193,14 +194,19 @@ class Session(Account):
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
-            left = [query for planned, query in places if not self._answered(planned, query)]
+            left = [place for place in places if not self._answered(*place)]
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
-                left = [same[0][1] for same in self._pending[model.spec].values()]
+                left = [same[0] for same in self._pending[model.spec].values()]
             missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
             if missing and price == FREE:  # another's server may be there, and cost money
                 price = None
-            found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
+            bounds = partial(estimate, model, price, len(places), answered, missing=missing, batch=self.options.batch)
+            sure = [query for planned, query in left if not planned.provided]
+            unsure = [planned for planned in self._plan_of(subject) if planned.provided]
+            instead = [query for planned in unsure if planned.otherwise for query in planned.otherwise.queries]
+            most = bounds(query for _, query in left)
+            found.append(either(most, bounds([*sure, *instead])) if unsure else most)
         return found
 
     def _subjects(self) -> list[RunSource]:
@@ -259,9 +265,11 @@ class Session(Account):
     async def _ask_one(self, subject: RunSource) -> None:
         """Ask one LLM all its queries, as many at a time as its limiter has slots.
 
-        First come the queries that are asked in any case, in the order of the plan; then the tables that are asked in
-        turns; last the queries about tables that the turns left undecided. With batches nothing is asked in turns.
+        First comes a query that shows whether the LLM has the abilities that it may have; then the queries that are
+        asked in any case, in the order of the plan; then the tables that are asked in turns; last the queries about
+        tables that the turns left undecided. With batches nothing is asked in turns.
         """
+        await self._find_abilities(subject)
         if self.options.batch and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
             return
@@ -273,6 +281,17 @@ class Session(Account):
         await self._ask_all(subject, lambda planned: planned.deferred)
         if plan := self._reword(subject):
             await self._ask_reworded(subject, plan)
+
+    async def _find_abilities(self, subject: RunSource) -> None:
+        """Ask one query whose answer shows whether the LLM has an ability. If so, all queries for it are planned."""
+        unsure = [place for place in self._places(subject) if self._is_unsure(*place)]
+        if unsure and (job := await anext(self._jobs(subject, lambda planned: bool(planned.provided)), None)):
+            await self._ask_now(self.askers[subject.model.spec], job)
+        self.progress.more(subject.model.spec, sum(not planned.lacks for planned, _ in unsure))
+
+    def _is_unsure(self, planned: PlannedResult, query: Query) -> bool:
+        """Return whether a query is only asked if the LLM turns out to have an ability."""
+        return planned.provided is not None and not self._answered(planned, query)
 
     async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
         """Ask for answers in words where log-probabilities were asked for in vain."""
@@ -307,7 +326,8 @@ class Session(Account):
         """Yield the unanswered queries of the LLM's `wanted` results, in order. Prepare the LLM for each new table."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
-            left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
+            left = tuple(place for place in places if wanted(place[0]) and not self._answered(*place))
+            left = tuple(place for place in left if not self._over(place[0]))
             if left and table is not left[0][0].table:
                 table = left[0][0].table
                 model = await self._prepared(subject, table)
