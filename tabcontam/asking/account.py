@@ -37,6 +37,7 @@ class Account:
     judgements: Judgements = Judgements()
     _copies: dict[tuple[str, str, str], Sequence[float | None]]
     _turns: Mapping[ResultKey, TableTurns]
+    _under_test: frozenset[str]
 
     def results(self) -> list[Result]:
         """Return the result of each query sheet, judged from the answers so far. Sheets of references are left out."""
@@ -158,9 +159,16 @@ class Account:
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
     def _spared(self, planned: PlannedResult) -> int:
-        """Return how many queries of `planned` are not asked because earlier tests have decided its table."""
-        turns = self._turns.get(planned.name.of_table) if planned.deferred else None
-        return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
+        """Return how many queries of `planned` are not asked because earlier tests have decided its table.
+
+        A control that joined is asked them if the table of an LLM under test is not decided.
+        """
+        if not planned.deferred:
+            return 0
+        llms = self._under_test - self.unreachable.keys() if planned.subject.joined else {planned.name.llm}
+        turns = [self._turns.get(planned.name.of_table._replace(llm=llm)) for llm in llms]
+        spared = all(one and one.decided and one.decided.verdict_reached for one in turns)
+        return len(planned.queries) if spared else 0
 
     def _of_reference(self, planned: PlannedResult) -> Reference | None:
         """Return the reference with its answers to the queries of `planned`; None if the test ignores references."""

@@ -66,6 +66,7 @@ class Session(Account):
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
+        self._under_test = frozenset(one.model.spec for one in self._subjects() if one.tested and one.sequential)
         self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
@@ -172,6 +173,7 @@ class Session(Account):
                 for cell in self.plan:  # some LLMs had answers before this run
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
+            await asyncio.gather(*(self._ask_deferred(subject) for subject in subjects if subject.joined))
         finally:
             self._stand_by()
             self.progress.end()
@@ -267,7 +269,8 @@ class Session(Account):
 
         First comes a query that shows whether the LLM has the abilities that it may have; then the queries that are
         asked in any case, in the order of the plan; then the tables that are asked in turns; last the queries about
-        tables that the turns left undecided. With batches nothing is asked in turns.
+        tables that the turns left undecided, except for controls (`_ask_deferred`). With batches nothing is asked in
+        turns.
         """
         await self._find_abilities(subject)
         if self.options.batch and subject.model.batches:
@@ -278,9 +281,17 @@ class Session(Account):
         async with asyncio.TaskGroup() as tables:
             for turns in own:
                 tables.create_task(self._ask_in_turns(subject, turns))
-        await self._ask_all(subject, lambda planned: planned.deferred)
+        if not subject.joined:
+            await self._ask_all(subject, lambda planned: planned.deferred)
         if plan := self._reword(subject):
             await self._ask_reworded(subject, plan)
+
+    async def _ask_deferred(self, control: RunSource) -> None:
+        """Ask a control, after all LLMs, the tests that LLMs with undecided tables were asked."""
+        wanted = [place for place in self._places(control) if self._is_unsure(*place) and not self._over(place[0])]
+        self.progress.more(control.model.spec, len(wanted))
+        await self._ask_all(control, lambda planned: planned.deferred)
+        await control.model.rest()
 
     async def _find_abilities(self, subject: RunSource) -> None:
         """Ask one query whose answer shows whether the LLM has an ability. If so, all queries for it are planned."""
@@ -290,8 +301,9 @@ class Session(Account):
         self.progress.more(subject.model.spec, sum(not planned.lacks for planned, _ in unsure))
 
     def _is_unsure(self, planned: PlannedResult, query: Query) -> bool:
-        """Return whether a query is only asked if the LLM turns out to have an ability."""
-        return planned.provided is not None and not self._answered(planned, query)
+        """Return whether a query without an answer is only asked if the LLM has an ability, or an LLM is undecided."""
+        later = planned.deferred and planned.subject.joined
+        return (later or planned.provided is not None) and not self._answered(planned, query)
 
     async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
         """Ask for answers in words where log-probabilities were asked for in vain."""
@@ -361,9 +373,9 @@ class Session(Account):
             if not turns.take(self._taken):
                 break
         if (decided := turns.decided) is not None:
-            own = (cell for cell in self.plan if cell.name.of_table == first.name.of_table)
+            own = [cell for cell in self.plan if cell.name.of_table == first.name.of_table and not subject.joined]
             spared = decided.planned - decided.asked + sum(map(self._spared, own))
-            self.progress.decided(asker.llm, first.table.named, decided.asked, spared)
+            self.progress.decided(asker.llm, first.table.named, decided, spared)
             if decided.detected and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)
 

@@ -89,7 +89,8 @@ def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str
 
 def _result(result: PlannedResult) -> str:
     name = result.name
-    until = ", if that does not decide it" if result.deferred else ""
+    undecided = "an LLM under test is undecided" if result.subject.joined else "that does not decide it"
+    until = f", if {undecided}" if result.deferred else ""
     until = ", until the table is decided" if result.sequential else until
     verb = "look up" if result.subject.model.is_corpus else "ask"
     what = f"{len(result.queries)} to {verb}{until}"
