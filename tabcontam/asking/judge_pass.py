@@ -160,7 +160,6 @@ class JudgePass:
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
-        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
@@ -168,10 +167,9 @@ class JudgePass:
         for number, pair in enumerate(pairs):
             if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
                 asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
-        found = {} if model.identity is None else store.get(one for one in asked if len(one) == digest)
         stored = [
             (asked.pop(same), reply)
-            for same, reply in found.items()
+            for same, reply in store.get(asked).items()
             if isinstance(reply, Reply) and (reply.state is ReplyState.OK or not again)
         ]
         return list(asked.values()), stored

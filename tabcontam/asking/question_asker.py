@@ -92,17 +92,15 @@ class QuestionAsker:
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
         """Return the stored answers by the id of the query, and the queries left to ask, as groups of equal queries."""
-        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         if self.store.settle(model):
             self._unsettled.add(model.spec)
         asked: dict[str, list[Query]] = {}
         for number, query in enumerate(queries):
             asked.setdefault(shared_query_key(model, query) or str(number), []).append(query)
         found: dict[str, Answer] = {}
-        if model.identity is not None:
-            for same, answer in self.store.get(one for one in asked if len(one) == digest).items():
-                if answer.state is ReplyState.OK or not self.options.retry_unanswered:
-                    found |= {query.id: answer for query in asked.pop(same)}
+        for same, answer in self.store.get(asked).items():
+            if answer.state is ReplyState.OK or not self.options.retry_unanswered:
+                found |= {query.id: answer for query in asked.pop(same)}
         return found, list(asked.values())
 
     def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:

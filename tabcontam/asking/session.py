@@ -96,7 +96,7 @@ class Session(Account):
         model.structured = True
         query = Query("form", lambda: PROBE, PROBE.values, (None,), PROBE_TOKENS)
         same = shared_query_key(model, query)
-        found = list(self.store.get([same] if same and " " not in same else []).values())
+        found = list(self.store.get([same] if same else []).values())
         if asks and not found:
             with contextlib.suppress(StoppedError):  # the next query reports why
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
@@ -235,9 +235,7 @@ class Session(Account):
             if not self._answered(planned, query) and self._again.allows(planned, query):
                 same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
                 pending.setdefault(same, []).append((planned, query))
-        # Joined keys: while a model's form is unknown, its prompts have no stored reply.
-        stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
-        for found, reply in stored.items():
+        for found, reply in self.store.get(pending).items():
             asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
             trials = [(planned, self._read_whole(planned, trial)) for planned, trial in asked]
             if all(self._again.stands(trial) for _, trial in trials):
