@@ -18,7 +18,7 @@ from tabcontam.evidence.completion_judge import counted_label, judge_query, long
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
 from tabcontam.evidence.questions import Answer
 from tabcontam.groups import grouped
-from tabcontam.models.base import Model
+from tabcontam.models.base import Model, failed
 from tabcontam.verdicts.completion_judgements import Judgement, Judgements, pair_of
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
@@ -165,7 +165,7 @@ class JudgePass:
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
         for number, pair in enumerate(pairs):
-            if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
+            if pair.judged(model, failed("")).key not in known:
                 asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
         stored = [
             (asked.pop(same), reply)

@@ -14,7 +14,7 @@ from tabcontam.asking.reply_store import Store, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Reply, ReplyState
-from tabcontam.models.base import Model
+from tabcontam.models.base import Model, failed
 from tabcontam.models.prices import Price
 
 Asked = tuple[Model, Sequence[Query]]
@@ -114,4 +114,4 @@ class QuestionAsker:
 def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
     """Return the reply to a query; a failed reply if it has no answer."""
     answer = answers.get(query.id)
-    return answer if isinstance(answer, Reply) else Reply("", ReplyState.FAILED, "not asked")
+    return answer if isinstance(answer, Reply) else failed("not asked")
