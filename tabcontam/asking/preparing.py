@@ -45,9 +45,9 @@ def prepare_in_background(
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the tables that no run has prepared, from the last table's last test back.
 
-    Yields a function to call before the run writes a test's queries about a table: no process begins that test
-    afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Other
-    `machines`, if given, prepare whole tables.
+    Yields a function to call before the run writes a test's queries about a table: no process begins an earlier test
+    afterwards, and one that begins that test makes its facts from the last to the first. `check` is called before each
+    stored fact of the run; an error that it raises ends the plan. Other `machines`, if given, prepare whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
     left, found = PreparationQueue(new, own), StoredFactRegistry(check)

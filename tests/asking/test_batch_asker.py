@@ -40,6 +40,7 @@ class Kept(Batches):
     """Batches that a provider holds, in memory: they outlive the model that sent them."""
 
     service, most_requests, most_bytes = "Here", 1000, 10**6
+    _model: Model
 
     def __init__(self) -> None:
         self.held: dict[str, tuple[str, list[str]]] = {}
