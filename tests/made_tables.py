@@ -7,8 +7,8 @@ from hashlib import sha256
 from random import Random
 
 from tabcontam.evidence.base import RequiredInput, Test
+from tabcontam.extensions.planting.planting_key import PlantedCell
 from tabcontam.tables.dataset_cards import ClassificationQuestion
-from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 

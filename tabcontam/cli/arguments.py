@@ -4,17 +4,17 @@ import argparse
 from collections.abc import Sequence
 
 from tabcontam.cli import help_texts as texts
-from tabcontam.cli.chronology_command import add_chronology
 from tabcontam.cli.command_parser import CommandParser
-from tabcontam.cli.evaluate_command import add_evaluate
-from tabcontam.cli.expose_command import add_expose
-from tabcontam.cli.fresh_command import add_fresh
-from tabcontam.cli.index_command import add_index
-from tabcontam.cli.judge_command import add_judge
-from tabcontam.cli.ladder_command import add_ladder
 from tabcontam.cli.option_values import folder, level, path, positive
-from tabcontam.cli.plant_command import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
+from tabcontam.extensions.corpora.index_command import add_index
+from tabcontam.extensions.dates.chronology_command import add_chronology
+from tabcontam.extensions.evaluate.evaluate_command import add_evaluate
+from tabcontam.extensions.exposed.expose_command import add_expose
+from tabcontam.extensions.exposed.ladder_command import add_ladder
+from tabcontam.extensions.fresh.fresh_command import add_fresh
+from tabcontam.extensions.papers.judge_command import add_judge
+from tabcontam.extensions.planting.plant_command import add_plant
 from tabcontam.verdicts.rules import FAMILY_OVER, RULES
 from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.version import __version__

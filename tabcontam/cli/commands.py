@@ -14,19 +14,19 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from tabcontam.cli.arguments import commands_of, parser, typed_options
-from tabcontam.cli.chronology_command import chronology
-from tabcontam.cli.evaluate_command import evaluate
-from tabcontam.cli.expose_command import expose
-from tabcontam.cli.fresh_command import fresh
-from tabcontam.cli.index_command import index
-from tabcontam.cli.judge_command import judge
-from tabcontam.cli.ladder_command import ladder
-from tabcontam.cli.plant_command import plant
 from tabcontam.cli.printing import console_of, discard_output, print_json
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
 from tabcontam.cli.shell_completion import complete, completion
 from tabcontam.errors import Exit, UsageError
+from tabcontam.extensions.corpora.index_command import index
+from tabcontam.extensions.dates.chronology_command import chronology
+from tabcontam.extensions.evaluate.evaluate_command import evaluate
+from tabcontam.extensions.exposed.expose_command import expose
+from tabcontam.extensions.exposed.ladder_command import ladder
+from tabcontam.extensions.fresh.fresh_command import fresh
+from tabcontam.extensions.papers.judge_command import judge
+from tabcontam.extensions.planting.plant_command import plant
 from tabcontam.version import __version__
 
 
@@ -109,9 +109,9 @@ def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power_study import Study, measure
     from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
+    from tabcontam.extensions.exposed.exposed_models import observe_models, with_models
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress_display import progress
-    from tabcontam.runs.exposed_models import observe_models, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT

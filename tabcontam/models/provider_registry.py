@@ -40,8 +40,8 @@ LINES = (
     "tabcontam.models.azure.provider:PROVIDER",
     "tabcontam.models.bedrock.provider:PROVIDER",
     "tabcontam.models.hf.provider:PROVIDER",
-    "tabcontam.models.corpora.provider:PROVIDER",
-    "tabcontam.models.infinigram.provider:PROVIDER",
+    "tabcontam.extensions.corpora.search.provider:PROVIDER",
+    "tabcontam.extensions.corpora.infinigram.provider:PROVIDER",
     "tabcontam.models.known:SIMULATED",
 )
 SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # the providers that a TOML entry defines

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tabcontam.extensions.papers import memcheck_records, recorded_quiz, time_travel
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.replay import memcheck_records, recorded_quiz, table_1, time_travel
+from tabcontam.replay import table_1
 from tabcontam.replay.record_lines import Lines, read_lines
 from tabcontam.replay.replay_outcome import ReplayOutcome
 

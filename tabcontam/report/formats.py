@@ -7,15 +7,18 @@ from importlib import import_module
 from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
-METHODS: Mapping[str, str] = {"markdown": "methods_text:markdown_methods", "latex": "methods_text:latex_methods"}
+METHODS: Mapping[str, str] = {
+    "markdown": "tabcontam.extensions.publish.methods_text:markdown_methods",
+    "latex": "tabcontam.extensions.publish.methods_text:latex_methods",
+}
 # Each form with its writer. A writer imports only the library that it needs.
 TEXTS: Mapping[str, str] = {
-    "markdown": "markdown:render_markdown",
-    "csv": "csv_text:render_csv",
-    "bibtex": "citations:render_bibtex",
-    "conda": "conda:render_conda",
-    "model-card": "hub_cards:render_model_card",
-    "dataset-card": "hub_cards:render_dataset_card",
+    "markdown": "tabcontam.extensions.publish.markdown:render_markdown",
+    "csv": "tabcontam.report.csv_text:render_csv",
+    "bibtex": "tabcontam.extensions.publish.citations:render_bibtex",
+    "conda": "tabcontam.extensions.publish.conda:render_conda",
+    "model-card": "tabcontam.extensions.publish.hub_cards:render_model_card",
+    "dataset-card": "tabcontam.extensions.publish.hub_cards:render_dataset_card",
 }
 WHOLE = ("csv", "bibtex")  # forms without squares
 WIDE = ("latex", "svg", "pdf")  # forms that can fill one column or both columns of a two-column page
@@ -44,10 +47,10 @@ def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
     if form in TEXTS:
         return _text(TEXTS[form])(view).encode("utf-8", "backslashreplace")
     if form == "latex":
-        from tabcontam.report.latex_tables import render_latex
+        from tabcontam.extensions.publish.latex_tables import render_latex
 
         return render_latex(view, shape.columns).encode("ascii")
-    from tabcontam.report.figures import render_figure
+    from tabcontam.extensions.publish.figures import render_figure
 
     return render_figure(view, form, shape.columns)
 
@@ -63,5 +66,5 @@ def check_shape(form: str, methods: bool, width: str | None) -> Shape:
 
 def _text(named: str) -> Callable[[RunResults], str]:
     module, name = named.split(":")
-    written: Callable[[RunResults], str] = getattr(import_module(f"tabcontam.report.{module}"), name)
+    written: Callable[[RunResults], str] = getattr(import_module(module), name)
     return written

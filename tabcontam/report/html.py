@@ -13,16 +13,14 @@ from functools import partial
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.extensions.dates import chronology_page, generation_plots, openness_plots
+from tabcontam.extensions.papers import judges
 from tabcontam.groups import grouped
 from tabcontam.report import (
-    chronology_page,
     comparisons,
     evidence,
-    generation_plots,
     heatmap_squares,
-    judges,
     memory_shares,
-    openness_plots,
     paper_methods,
     ranking,
     recalled_rows,

@@ -11,8 +11,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.extensions.publish.citations import paper_name
 from tabcontam.groups import grouped
-from tabcontam.report.citations import paper_name
 from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.report.thresholds import LEAST_SHARED_SETTINGS
 from tabcontam.statistics.kappa import KappaAgreement, measure_agreement

@@ -9,8 +9,8 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TextIO
 
+from tabcontam.extensions.corpora.lookup_places import is_lookup, places
 from tabcontam.report.csv_text import guarded
-from tabcontam.report.lookup_places import is_lookup, places
 from tabcontam.report.query import row_of
 from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
 from tabcontam.verdicts.result_types import Result

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.extensions.corpora.lookup_places import documents, is_lookup, places
+from tabcontam.extensions.dates.generation_plots import generation_sentences
+from tabcontam.extensions.dates.openness_plots import openness_sentences
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, memory_shares, paper_methods, recalled_rows
-from tabcontam.report.generation_plots import generation_sentences
-from tabcontam.report.lookup_places import documents, is_lookup, places
-from tabcontam.report.openness_plots import openness_sentences
 from tabcontam.report.query import kind_of, prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, ranking_columns, same_scores, words_of
 from tabcontam.report.self_check import NEXT, self_check

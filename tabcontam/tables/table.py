@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
+from tabcontam.extensions.planting.planting_key import PlantedCell
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import (
     JSONL,
@@ -31,7 +32,6 @@ from tabcontam.tables.dataset_cards import (
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
 from tabcontam.tables.large.table_excerpt import TableExcerpt, WholeTableFacts
-from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
 from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source

@@ -8,9 +8,9 @@ from random import Random
 from statistics import quantiles
 
 from tabcontam.errors import Skip
+from tabcontam.extensions.planting.planted_tables import with_other_digits
 from tabcontam.groups import grouped
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.planted_tables import with_other_digits
 from tabcontam.tables.row_draws import by_content, identity, pool
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.thresholds import (

@@ -28,7 +28,6 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.run_facts import LlmFacts
-from tests.evidence.likelihood.test_planted_digits import TABLE as PLANTED
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.usefixtures("cheaply")
@@ -346,12 +345,13 @@ def test_a_server_that_turns_out_to_score_texts_is_asked_each_of_its_queries_onc
 def test_the_queries_in_words_that_an_llm_may_get_instead_are_in_the_estimate(tmp_path: Path) -> None:
     spy = Spy()
     spy.may_have = frozenset({Capability.SCORE})
-    (cell,) = plan([RunSource(spy)], [PLANTED], [IS], [by_id()["planted"]], Options())
-    assert cell.provided == "log-probabilities"
-    assert cell.otherwise is not None
-    (bounds,) = session([cell], tmp_path).estimates()
-    assert bounds.answer_tokens >= sum(query.max_tokens for query in cell.otherwise.queries) > 0
-    assert bounds.requests == max(len(cell.queries), len(cell.otherwise.queries)) > 0
+    tests = [by_id()["perplexity"], by_id()["membership"]]
+    scored, worded = plan([RunSource(spy)], [ships()], [IS], tests, Options())
+    (alone,) = session([worded], tmp_path).estimates()
+    (both,) = session([replace(scored, otherwise=worded)], tmp_path).estimates()
+    assert (scored.provided, both.unsure, alone.unsure) == ("log-probabilities", True, False)
+    assert both.requests == max(len(scored.queries), len(worded.queries)) > 0
+    assert both.answer_tokens >= alone.answer_tokens > 0
 
 
 def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path) -> None:

@@ -19,18 +19,18 @@ from tabcontam.evidence.base import (
     ReplyState,
     Trial,
 )
-from tabcontam.evidence.corpus.row_overlap import RowOverlap
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.evidence.rows.list_instances import ListInstances
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
-from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
-from tabcontam.evidence.rows.quiz.quizzes import Quiz, QuizCompletion
-from tabcontam.evidence.rows.task.exact_generation import ExactGeneration
-from tabcontam.evidence.rows.task.task_examples import TaskExamples
+from tabcontam.extensions.corpora.overlap.row_overlap import RowOverlap
+from tabcontam.extensions.papers.list_instances import ListInstances
+from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.extensions.papers.memcheck.first_token import FirstToken
+from tabcontam.extensions.papers.memcheck.header import Header
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.quiz.quizzes import Quiz, QuizCompletion
+from tabcontam.extensions.papers.task.exact_generation import ExactGeneration
+from tabcontam.extensions.papers.task.task_examples import TaskExamples
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table

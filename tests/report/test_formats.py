@@ -178,7 +178,7 @@ def test_hostile_texts_are_written_as_utf_8_without_control_characters(form: str
 
 
 def test_a_form_imports_its_own_library_alone() -> None:
-    assert not {"matplotlib", "tabcontam.report.figures"} & vars(formats).keys()
+    assert not {"matplotlib", "tabcontam.extensions.publish.figures"} & vars(formats).keys()
 
 
 def test_a_run_and_a_report_are_summarized_for_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

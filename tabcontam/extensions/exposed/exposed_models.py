@@ -1,0 +1,71 @@
+"""Models of known exposure, asked about the tables of `power` in addition to its simulated answerers."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tabcontam.asking.query_plan import Options
+from tabcontam.asking.run_progress import Progress
+from tabcontam.calibration.power_study import Study
+from tabcontam.errors import UsageError
+from tabcontam.extensions.exposed.dose import Observation
+from tabcontam.extensions.exposed.dose_observations import placed
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.runs.known_controls import check_known
+from tabcontam.runs.run import Run, RunOrder, execute, prepare
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.verdicts.result_types import TableName
+
+TableObservations = Sequence[tuple[TableName, Observation]]
+
+
+def observe_models(study: Study, llms: Sequence[str], command: str, progress: Progress) -> TableObservations:
+    """Return the result of each test on rows of each table, by the number of copies that each LLM has read.
+
+    The LLMs are asked as in a run with the study's seed, level, tests and words, but only replies are cached. Before
+    anything is asked, raises `UsageError` for an LLM with unknown exposure to a table. Raises `KeyboardInterrupt` if
+    the user ended the run.
+    """
+    settings = ModelSettings(serializers=(load_serializer(study.serializer),))
+    check_known("llm", [resolve(spec).open(settings) for spec in dict.fromkeys(llms)], study.tables())
+    with TemporaryDirectory(prefix="tabcontam-") as folder:
+        out = Path(folder) / "run"
+        outcome = execute(_planned(study, llms, command, out, progress), progress)
+        if outcome.results.run.interrupted:
+            raise KeyboardInterrupt
+        if outcome.failure:
+            raise UsageError(outcome.unreached)
+        return placed(out)
+
+
+def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progress: Progress) -> Run:
+    order = RunOrder(
+        llms=tuple(llms),
+        datasets=study.datasets,
+        serializers=(study.serializer,),
+        prompts=(study.prompts,),
+        expression=study.expression,
+        marks=study.marks,
+        options=Options(seed=study.seed, alpha=study.alpha),
+        controls=False,
+        out=out,
+        target=study.target,
+        name=study.name,
+        text=study.text,
+        known=study.known,
+        command=command,
+    )
+    return prepare(order, progress)
+
+
+def with_models(document: dict[str, Any], llms: Sequence[str], observations: TableObservations) -> dict[str, Any]:
+    """Return the document of `power` with the observations of these LLMs, in each dataset under `models`."""
+
+    def observed(dataset: dict[str, Any]) -> dict[str, Any]:
+        place = dataset["dataset"], dataset["edition"], dataset["split"] or ""
+        own = [one for table, one in observations if (table.dataset, table.edition or "", table.split or "") == place]
+        return {**dataset, "models": [asdict(one) for one in own]}
+
+    return {**document, "llms": list(dict.fromkeys(llms)), "datasets": list(map(observed, document["datasets"]))}

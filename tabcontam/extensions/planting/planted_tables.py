@@ -1,0 +1,51 @@
+"""Tables with planted digits and the owner's key, which shows the planted cells and the other texts possible there."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.extensions.planting.planting_key import PlantingKey, read_key
+from tabcontam.tables.table import Table
+
+
+def with_keys(tables: Sequence[Table], files: Sequence[Path]) -> tuple[Table, ...]:
+    """Return the tables, each with the planted cells that its key names. The secret itself is not stored in a table.
+
+    Raises `UsageError` for a file that is no key, for the key of no table, and for a key that contradicts its table.
+    """
+    found = list(tables)
+    for file in dict.fromkeys(files):
+        key = read_key(file)
+        fitting = [place for place, table in enumerate(found) if table.sha256 == key.sha256]
+        if not fitting:
+            raise UsageError(
+                f"{option_name('key')}: {file} is the key of {key.table} (sha256 {key.sha256[:8]}), which is no "
+                f"dataset of this run; add {option('dataset', key.table)}, byte for byte as it was published"
+            )
+        for place in fitting:
+            found[place].check_whole("key")
+            found[place] = _with_key(found[place], key, file)
+    return tuple(found)
+
+
+def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
+    for cell in key.cells:
+        exists = cell.column in table.columns and cell.row < len(table.rows)
+        drawn = key.drawn(cell)
+        if not exists or drawn not in cell.alternatives or table.column(cell.column)[cell.row] != drawn:
+            problem = f"{option_name('key')}: {file} does not fit {table.name}"
+            raise UsageError(f"{problem}; give the key as it was written, and read the table as `tabcontam plant` did")
+    return replace(table, drawn_cells=key.cells)
+
+
+def with_other_digits(table: Table) -> Table:
+    """Return the table with its planted digits drawn from another secret; unchanged if no key was given.
+
+    A model that reads the new table has seen none of the published digits, except by chance.
+    """
+    rows, rng = [list(row) for row in table.rows], Random(f"other digits {table.sha256}")
+    for cell in table.drawn_cells:
+        rows[cell.row][table.columns.index(cell.column)] = rng.choice(cell.alternatives)
+    return replace(table, rows=tuple(map(tuple, rows))) if table.drawn_cells else table

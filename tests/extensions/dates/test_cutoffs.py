@@ -1,0 +1,34 @@
+"""`--split after-cutoff`: the month that the catalogue states, of LLMs that have one."""
+
+import pytest
+
+from tabcontam.errors import UsageError
+from tabcontam.extensions.dates.cutoffs import at_cutoff
+from tabcontam.tables.dataset_splits import SplitChoice
+
+BOTH = SplitChoice(("before-cutoff", "After-Cutoff"))
+
+
+def test_the_cut_off_of_the_catalogue_is_written_out() -> None:
+    wanted = ("before-2023-10", "after-2023-10")
+    for llms in (["gpt-4o"], ["mine=openai:gpt-4o-2024-08-06", "phi-3"]):
+        assert at_cutoff(BOTH, llms).names == wanted
+    plain = SplitChoice(("train",))
+    assert at_cutoff(plain, ["tidal"]) is plain
+
+
+@pytest.mark.parametrize(
+    ("llms", "said"),
+    [
+        ([], "before-cutoff needs an LLM with a known training cut-off; name one with --llm"),
+        (
+            ["gpt-4o", "simulated:oracle"],
+            "no training cut-off of simulated:oracle; write the month: --split before-YYYY-MM",
+        ),
+        (["gemma-2"], "the catalogue states no training cut-off of gemma-2"),
+        (["gpt-4o", "llama-2"], r"different training cut-offs \(gpt-4o 2023-10, llama-2 2022-09\)"),
+    ],
+)
+def test_without_one_cut_off_nothing_is_guessed(llms: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        at_cutoff(BOTH, llms)

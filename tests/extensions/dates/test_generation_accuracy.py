@@ -1,0 +1,96 @@
+"""Outputs generated exactly against accuracy over LLMs, as in the paper's figure 6."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from tabcontam.evidence.base import GENERATED
+from tabcontam.extensions.dates.generation_accuracy import generations
+from tabcontam.extensions.dates.generation_plots import generation_sentences
+from tabcontam.extensions.publish.markdown import render_markdown
+from tabcontam.report.html import render_pages
+from tabcontam.verdicts.document import as_document, parse_results
+from tabcontam.verdicts.results import RunResults
+from tests.report.synthetic import cell, document
+
+FOUR = {"one": (0, 52), "two": (10, 61), "three": (20, 66), "four": (40, 90)}
+HOSTILE = "<script>alert('t')</script>"
+
+
+def results(counts: Mapping[str, tuple[int, int]], **accuracy: object) -> RunResults:
+    """LLMs with so many of 40 outputs exactly, and so many of 100 rows classified right, on one table."""
+    cells = []
+    for llm, (exact, right) in counts.items():
+        cells.append(
+            cell(llm, "rte", "exact_generation", "not detected", split="train", hits=exact, answered=40, queries=80)
+        )
+        told = {"hits": right, "answered": 100, "queries": 100, "score": right / 100, "interval": [0.4, 0.95]}
+        cells.append(cell(llm, "rte", "classification_0shot", None, **(told | {"split": "train"} | accuracy)))
+    view = parse_results(document(cells))
+    return replace(view, generations=generations(view.results, view.facts))
+
+
+def test_the_test_says_that_it_is_one_axis() -> None:
+    assert results(FOUR).facts["exact_generation"].measure == GENERATED
+
+
+def test_four_llms_have_a_correlation_with_its_interval() -> None:
+    (one,) = results(FOUR).generations
+    assert (one.dataset, one.accuracy, len(one.llms)) == ("rte", "zero_shot", 4)
+    assert one.value == pytest.approx(0.9888, abs=1e-4)
+    assert one.interval is not None
+    assert one.value is not None
+    assert 0.5 < one.interval[0] < 0.6 < one.value < one.interval[1] < 1
+    assert one.p_value == pytest.approx(2 / 24)
+    first = one.llms[0]
+    assert (first.exact, first.outputs, first.share, first.accuracy) == (0, 40, 0.0, 0.52)
+    assert first.share_interval == pytest.approx((0.0, 0.0881), abs=1e-4)
+    assert first.accuracy_interval == (0.4, 0.95)
+
+
+def test_three_points_are_shown_and_nothing_is_said_of_them() -> None:
+    view = results({llm: FOUR[llm] for llm in ("one", "two", "three")})
+    (one,) = view.generations
+    assert (one.value, one.interval, one.p_value) == (None, None, None)
+    (said,) = generation_sentences(view)
+    assert said.endswith("three points lie near a line by chance, so no correlation is given.")
+    assert '<polyline class="steps"' not in section(view)
+
+
+def test_two_llms_have_no_figure_and_controls_none_at_all() -> None:
+    assert results({llm: FOUR[llm] for llm in ("one", "two")}).generations == ()
+    view = results(FOUR)
+    assert generations([replace(each, control=True) for each in view.results], view.facts) == ()
+
+
+def test_another_split_and_an_unfair_question_are_not_compared() -> None:
+    assert results(FOUR).generations[0].split == "train"
+    assert results(FOUR, split="test").generations == ()
+    assert results(FOUR, not_averaged="no model can know which class is which").generations == ()
+
+
+def test_equal_shares_and_points_on_a_line_are_said() -> None:
+    alike = results(dict.fromkeys(FOUR, (3, 50)))
+    assert "nothing to correlate" in generation_sentences(alike)[0]
+    line = results({llm: (10 * place, 50 + 10 * place) for place, llm in enumerate(FOUR)})
+    assert (
+        "Pearson's r = 1.00 (no interval, for all points lie on one line), R² = 1.00, p = 0.083."
+        in (generation_sentences(line)[0])
+    )
+
+
+def test_page_markdown_and_results_have_it() -> None:
+    view = results({**FOUR, HOSTILE: (5, 55)})
+    assert "r = 0.99 (95% interval 0." in section(view)
+    assert '<polyline class="steps"' in section(view)
+    assert HOSTILE not in section(view)
+    assert "Pearson's r = 0.99" in render_markdown(view)
+    (held,) = as_document(view)["generations"]
+    assert held["llms"][4]["llm"] == HOSTILE
+    assert parse_results(as_document(view)).generations == view.generations
+
+
+def section(view: RunResults) -> str:
+    page = render_pages(view, [])["index.html"]
+    return page[page.index('id="generation"') :].partition("</section>")[0]
