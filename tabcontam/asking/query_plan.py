@@ -12,7 +12,7 @@ from tabcontam.evidence.base import Capability, Family, Lookup, LookupMode, Quer
 from tabcontam.evidence.bet_order import in_turns
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.samples import repeated, without_cut_off
-from tabcontam.extensions.evaluate.shots import with_shots
+from tabcontam.evidence.shots import with_shots
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
 from tabcontam.tables.row_draws import seeded

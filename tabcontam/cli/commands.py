@@ -13,20 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import commands_of, parser, typed_options
+from tabcontam.cli.arguments import commands_of, extension_commands, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
 from tabcontam.cli.shell_completion import complete, completion
 from tabcontam.errors import Exit, UsageError
-from tabcontam.extensions.corpora.index_command import index
-from tabcontam.extensions.dates.chronology_command import chronology
-from tabcontam.extensions.evaluate.evaluate_command import evaluate
-from tabcontam.extensions.exposed.expose_command import expose
-from tabcontam.extensions.exposed.ladder_command import ladder
-from tabcontam.extensions.fresh.fresh_command import fresh
-from tabcontam.extensions.papers.judge_command import judge
-from tabcontam.extensions.planting.plant_command import plant
 from tabcontam.version import __version__
 
 
@@ -45,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _ended_as_by_ctrl_c():
             _set_defaults(options, command_line, arguments)
-            return COMMANDS[options.command](options) or Exit.DONE
+            return _command(options.command)(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
@@ -109,9 +101,9 @@ def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power_study import Study, measure
     from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
-    from tabcontam.extensions.exposed.exposed_models import observe_models, with_models
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress_display import progress
+    from tabcontam.runs.exposed_models import observe_models, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT
@@ -193,9 +185,13 @@ def _doctor(options: argparse.Namespace) -> int:
     return Exit.USAGE if broken else Exit.DONE
 
 
+def _command(name: str) -> Callable[[argparse.Namespace], int | None]:
+    return COMMANDS[name] if name in COMMANDS else extension_commands()[name].run
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
-    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "evaluate": evaluate,
-    "fresh": fresh,
-    "index": index, "cache": _cache, "doctor": _doctor, "completion": completion,
+    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
+    "gate": gate,
+
+    "cache": _cache, "doctor": _doctor, "completion": completion,
 }  # fmt: skip

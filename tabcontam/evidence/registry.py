@@ -1,16 +1,16 @@
-"""The contamination tests: the built-in ones, in the order of the paper's Table 1, and those of other packages.
+"""The contamination tests: the core's, in the order of the paper's Table 1, those of extensions and other packages.
 
-Another package offers a test as an entry point of the group `tabcontam.tests`: the entry point's name is the test's id,
-and its object the test's class. If it cannot be loaded, a line on standard error reports this, and all other tests
-work.
+An extension or another package offers a test as an entry point of the group `tabcontam.tests`: the entry point's name
+is the test's id, and its object the test's class. If another package's test cannot be loaded, a line on standard error
+reports this, and all other tests work.
 """
 
 import sys
 from functools import cache
-from importlib.metadata import EntryPoint
 from typing import get_args
 
 from tabcontam import entry_points
+from tabcontam.entry_points import OWN, EntryPoint
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Measure, Test
 
@@ -25,23 +25,8 @@ BUILT_IN = (
     "tabcontam.evidence.rows.completion_tests:IncompleteCompletion",
     "tabcontam.evidence.rows.completion_tests:FullCompletion",
     "tabcontam.evidence.rows.completion_tests:FeatureCompletion",
-    "tabcontam.extensions.papers.feature_names:FeatureNames",
     "tabcontam.evidence.rows.membership:Membership",
     "tabcontam.evidence.rows.matched_membership:MatchedMembership",
-    "tabcontam.extensions.papers.memcheck.header:Header",
-    "tabcontam.extensions.papers.memcheck.row_completion:RowCompletion",
-    "tabcontam.extensions.papers.memcheck.feature_completion:CsvFeatureCompletion",
-    "tabcontam.extensions.papers.memcheck.first_token:FirstToken",
-    "tabcontam.extensions.papers.memcheck.sampling:Sampling",
-    "tabcontam.extensions.papers.guided.guided_completion:GuidedCompletion",
-    "tabcontam.extensions.papers.guided.guided_match:GuidedMatch",
-    "tabcontam.extensions.papers.quiz.quizzes:Quiz",
-    "tabcontam.extensions.papers.quiz.quizzes:QuizCompletion",
-    "tabcontam.extensions.papers.quiz.quizzes:QuizObfuscated",
-    "tabcontam.extensions.papers.quiz.quizzes:QuizCompletionObfuscated",
-    "tabcontam.extensions.papers.list_instances:ListInstances",
-    "tabcontam.extensions.papers.task.task_examples:TaskExamples",
-    "tabcontam.extensions.papers.task.exact_generation:ExactGeneration",
     "tabcontam.evidence.likelihood.surrogate_rank:SurrogateRank",
     "tabcontam.evidence.likelihood.perplexity:Perplexity",
     "tabcontam.evidence.likelihood.published_scores:Loss",
@@ -52,18 +37,12 @@ BUILT_IN = (
     "tabcontam.evidence.likelihood.in_context:Codec",
     "tabcontam.evidence.likelihood.last_digits:Digits",
     "tabcontam.evidence.order.row_order:RowOrder",
-    "tabcontam.extensions.planting.planted_digits:Planted",
     "tabcontam.evidence.likelihood.dataset_inference:DatasetInference",
-    "tabcontam.extensions.corpora.overlap.row_overlap:RowOverlap",
-    "tabcontam.extensions.corpora.overlap.ngram_overlap:NgramOverlap",
-    "tabcontam.extensions.corpora.overlap.header_overlap:HeaderOverlap",
-    "tabcontam.extensions.corpora.overlap.task_overlap:TaskOverlap",
     "tabcontam.evidence.score.classification:Classification0Shot",
     "tabcontam.evidence.score.classification:Classification1Shot",
     "tabcontam.evidence.score.memory_share:MemoryShare",
     "tabcontam.evidence.score.scored_share:MemoryShareScored",
     "tabcontam.evidence.score.versions:Versions",
-    "tabcontam.extensions.evaluate.few_shot:FewShot",
 )
 
 
@@ -91,8 +70,15 @@ def by_id() -> dict[str, Test]:
 
 @cache
 def built_in_tests() -> tuple[Test, ...]:
-    """Return the tests of this package."""
-    return tuple(EntryPoint("", place, GROUP).load()() for place in BUILT_IN)
+    """Return the tests of this package. An extension's test stands after the test that it `follows`."""
+    found: list[Test] = [EntryPoint("", place, OWN).load()() for place in BUILT_IN]
+    waiting: list[Test] = [test() for test in entry_points.own(GROUP)]
+    while waiting:
+        places = {test.id: place for place, test in enumerate(found, 1)}
+        next_one = next((test for test in waiting if test.follows in places), waiting[0])
+        found.insert(places.get(next_one.follows, len(found)), next_one)
+        waiting.remove(next_one)
+    return tuple(found)
 
 
 def _of_package(point: EntryPoint) -> Test:

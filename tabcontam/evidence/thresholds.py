@@ -125,3 +125,5 @@ ENOUGH_NEAR = 2  # near-exact matches that Algorithm 2 requires instead; Golchin
 EXCHANGED_TAILS = (1, 2)  # last digits that may differ within a group; by hand
 LEAST_SHARD_ROWS = 4  # rows of a shard, if rows are short enough; by hand
 MOST_SHARD_ROWS = 15  # rows of a shard, if the table has enough of them; by hand
+MOST_COPIED_SHARE = 0.1  # share of another table's rows that the tested one may hold; by hand
+MOST_SEARCHED_ROWS = 2_000  # rows of the tested table that are searched for copies; by hand

@@ -13,9 +13,9 @@ from tabcontam.asking.trial_file import PASSAGE, UNREAD
 from tabcontam.baseline.cell_prediction import CellPrediction, bits
 from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
 from tabcontam.evidence.base import ReplyState, UnreadReason
-from tabcontam.extensions.corpora.lookup_places import documents, documents_by_text, is_lookup, places
 from tabcontam.reading.answer_text import is_mark, same_value
 from tabcontam.report.answer_marks import Mark, marked, of_row, of_words
+from tabcontam.report.lookup_places import documents, documents_by_text, is_lookup, places
 from tabcontam.report.thresholds import LEAST_CHOICE_CHANCE
 from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible

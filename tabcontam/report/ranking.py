@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.number_wording import format_signed
-from tabcontam.extensions.dates.dating import entry_of
 from tabcontam.groups import grouped
 from tabcontam.report.plot_area import PlotArea
+from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults

@@ -8,8 +8,8 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
-from tabcontam.extensions.corpora.lookup_places import is_lookup, places
 from tabcontam.report.csv_text import guarded
+from tabcontam.report.lookup_places import is_lookup, places
 from tabcontam.report.query import row_of
 from tabcontam.report.trials_by_result import Trial, is_mapping
 from tabcontam.verdicts.result_types import Result

@@ -26,7 +26,6 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
 from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
 from tabcontam.extensions.cluster.run_shards import RunShard, part_of
-from tabcontam.extensions.dates.cutoffs import at_cutoff
 from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, measured_by
 from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure
 from tabcontam.extensions.papers.judge_pass import JudgePass
@@ -45,6 +44,7 @@ from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
 from tabcontam.runs.continuation_checks import check_last_failed, check_same_run, check_same_versions
+from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.known_controls import check_known, controls

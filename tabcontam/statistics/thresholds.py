@@ -31,3 +31,4 @@ PREDICTOR_PENALTY = 1.0  # ridge penalty of the weighted sum, times the root of 
 SAME_STATISTIC = 1e-9  # largest difference of equal statistics, and least spread; by hand
 BET_SHARES = (0.03, 0.07, 0.16, 0.38, 0.9)  # shares of remembered rows, each with a bet of its own; benchmarks.decided
 REFERENCE_DRAWS = 2_000  # redrawn pairs and references for a p-value; by hand
+ADDED_SPREAD = 0.5  # distance from the mean of the two values added to each sample; Agresti and Caffo 2000, section 3

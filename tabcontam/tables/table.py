@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
-from tabcontam.extensions.planting.planting_key import PlantedCell
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import (
     JSONL,
@@ -48,6 +47,15 @@ Cell = str | None  # None: missing. An empty field of a text is missing; of a ty
 
 NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
 CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """A cell with drawn digits: its row (from 0, below the header), and all texts that could have been drawn for it."""
+
+    row: int
+    column: str
+    alternatives: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ class Table:
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
     known: tuple[Rows, ...] = field(default=(), repr=False)
-    drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
+    drawn_cells: tuple[DrawnCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
     fresh: Rows = field(default=(), repr=False)
     split: str = ""

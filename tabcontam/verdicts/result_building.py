@@ -20,13 +20,13 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.base import ReferenceCurveExcess as OfReferences
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.dates.generation_accuracy import generations
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column_rule
 from tabcontam.verdicts.decisions import Decision, answers_read, corrected, published, texts, without_evidence
+from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
 from tabcontam.verdicts.result_types import (

@@ -10,3 +10,4 @@ ALPHA = 0.01  # false discovery rate over a model's results of a family; by hand
 MIN_POWER = 0.25
 MOST_UNREAD_ANSWERS = 20  # answers after which asking stops if none can be read; by hand
 LARGEST_E = 1e299  # E above which only the limit is shown; by hand
+LEAST_FIGURE_LLMS = 3  # models with both measures that a table's figure needs; by hand

@@ -1,8 +1,6 @@
 """The list of tests: built-in ones, and those of other packages, none of which can harm the others."""
 
 from collections.abc import Iterator, Sequence
-from importlib import metadata
-from importlib.metadata import EntryPoint, EntryPoints
 from random import Random
 
 import pytest
@@ -34,6 +32,7 @@ from tabcontam.extensions.papers.task.task_examples import TaskExamples
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
+from tests.added_points import added_points
 from tests.answerers import reply_of
 from tests.made_tables import ships
 
@@ -93,8 +92,9 @@ def anew() -> Iterator[None]:
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
-    found = EntryPoints(EntryPoint(name, value, GROUP) for name, value in points.items())
-    monkeypatch.setattr(metadata, "entry_points", lambda group: found.select(group=group))
+    added_points(
+        monkeypatch, GROUP, [(name, value, value.partition(".")[0].partition(":")[0]) for name, value in points.items()]
+    )
 
 
 def test_the_built_in_tests_stand_in_the_order_of_the_paper() -> None:

@@ -10,9 +10,9 @@ import pytest
 import tabcontam
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.dose_observations import observations
 from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.runs.dose_observations import observations
 from tabcontam.runs.run import Outcome, RunOrder, execute, prepare
 from tabcontam.tables.table import Table
 from tests.extensions.exposed.made_models import made_once

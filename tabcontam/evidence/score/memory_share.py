@@ -24,6 +24,7 @@ from tabcontam.evidence.base import (
 )  # fmt: skip
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
+from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import (
     SUPERVISED,
     learned,
@@ -34,7 +35,6 @@ from tabcontam.evidence.score.shares import (
 )
 from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
-from tabcontam.extensions.fresh.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.fresh_table_rows import fresh_labels

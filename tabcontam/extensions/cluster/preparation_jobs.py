@@ -11,12 +11,11 @@ from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.baseline.stored_facts import libraries
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.planting.planting_key import PlantedCell
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.large.adjoining_rows import AdjoiningRows
 from tabcontam.tables.large.table_excerpt import WholeTableFacts
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import DrawnCell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 from tabcontam.version import __version__
 
@@ -73,7 +72,7 @@ def table_from(facts: Mapping[str, Any]) -> Table:
     whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
     whole |= {name: tuple(map(tuple, facts[name])) for name in ("withheld", "fresh")}
     whole["drawn_cells"] = tuple(
-        PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
+        DrawnCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
     )
     whole["missing"] = frozenset(facts["missing"])
     whole["text"] = facts["text"] and TextTask(

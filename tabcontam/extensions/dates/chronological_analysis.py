@@ -16,11 +16,11 @@ from tabcontam.extensions.dates.dated_pairs import DatedPair as DatedPair
 from tabcontam.extensions.dates.dated_pairs import dated as dated
 from tabcontam.extensions.dates.dated_pairs import on_one_side
 from tabcontam.extensions.dates.dated_pairs import results_by_dates as results_by_dates
-from tabcontam.extensions.dates.dating import side, year_of
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL as DATE_LEVEL
 from tabcontam.groups import grouped
 from tabcontam.statistics import date_exchange as statistics
 from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
+from tabcontam.verdicts.dating import side, year_of
 from tabcontam.verdicts.results import RunResults
 
 ALL = "all"

@@ -7,9 +7,9 @@ be harder in one year than in another, and older rows have been published more o
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.extensions.dates.dating import entry_of
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import fisher
+from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from tabcontam.extensions.dates.chronological_analysis import Chronology, SideCounts, chronologies, dated
 from tabcontam.extensions.dates.chronology_sentences import side_words
 from tabcontam.extensions.dates.openness_analysis import openness
-from tabcontam.extensions.publish.figures.heatmap import EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
+from tabcontam.report.figure_style import EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
 from tabcontam.statistics.date_exchange import AFTER, BEFORE
 from tabcontam.verdicts.results import RunResults
 

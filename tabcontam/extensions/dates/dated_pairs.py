@@ -6,11 +6,11 @@ from functools import cached_property
 
 from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
 from tabcontam.extensions.dates.cutoff_comparison import AccuracyCounts, CutoffComparison
-from tabcontam.extensions.dates.dating import card_of, entry_of, side
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.statistics import date_exchange as statistics
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.splits_by_date import is_dated
+from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 

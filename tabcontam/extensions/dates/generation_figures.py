@@ -3,10 +3,10 @@
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.extensions.dates.generation_accuracy import Generation
 from tabcontam.extensions.dates.generation_plots import least_squares, table_of
-from tabcontam.extensions.publish.figures.heatmap import EDGE, FOUND, GREY, INK, QUIET, WIDTH, cut
+from tabcontam.report.figure_style import EDGE, FOUND, GREY, INK, QUIET, WIDTH, cut
 from tabcontam.report.ranking import IN_WORDS
+from tabcontam.verdicts.generation_accuracy import Generation
 from tabcontam.verdicts.results import RunResults
 
 

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.extensions.dates.chronology_sentences import format_p_value
-from tabcontam.extensions.dates.generation_accuracy import Generation, LlmGeneration
-from tabcontam.extensions.dates.thresholds import LEAST_FIGURE_LLMS
 from tabcontam.report.ranking import AREA, IN_WORDS, placed_labels
+from tabcontam.verdicts.generation_accuracy import Generation, LlmGeneration
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
 ABOUT = (
     "Each point is an LLM: the share of outputs that it generates word for word when it is shown their inputs, and its "

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli import help_texts as texts
+from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import draws, folder, positive, shots
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, add_files, add_open, add_run_limits, add_sending
@@ -186,3 +187,8 @@ def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
         print_json(plan_document(run.plan, estimates, leaving, tables=run.tables))
     else:
         print(plan_text(run.plan, estimates, leaving, tables=run.tables))
+
+
+COMMAND = Command(
+    "measure the few-shot accuracy of an LLM on a table, and how much of it is memory", add_evaluate, evaluate
+)

@@ -106,6 +106,7 @@ class FewShot(ChoiceTest):
     """
 
     id: ClassVar[str] = "classification_shots"
+    follows = "bordt_versions"
     title: ClassVar[str] = TITLE
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION

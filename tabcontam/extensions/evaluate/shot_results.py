@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
 from statistics import stdev
 
 from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.memory_share import MemoryShare, by_row
+from tabcontam.evidence.score.shares import chances_of
 from tabcontam.extensions.evaluate.class_auc import RatedRow, ranked
 from tabcontam.extensions.evaluate.shot_learners import LEARNERS
 from tabcontam.groups import grouped
@@ -110,16 +110,6 @@ def place_of(query: Query) -> tuple[int, int, int]:
     """Return the number of shots, the draw, and the row's index in the draw, from a query's id: `ID-16-2-7`."""
     _, shots, draw, number, *_ = query.id.split("-")
     return int(shots), int(draw), int(number)
-
-
-def chances_of(trial: Trial) -> dict[str, float] | None:
-    """Return the probability of each class among the classes; None if the model reports none."""
-    answer = trial.reply
-    if not isinstance(answer, Likelihoods) or answer.state is not ReplyState.OK:
-        return None
-    highest = max(answer.values)
-    weights = [exp(value - highest) for value in answer.values]
-    return {name: weight / sum(weights) for name, weight in zip(trial.query.asked, weights, strict=True)}
 
 
 def evaluated(trials: Sequence[Trial]) -> tuple[ShotResult, ...]:

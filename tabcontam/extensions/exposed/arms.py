@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from random import Random
 
 from tabcontam.groups import grouped
+from tabcontam.models.known.exposure_card import Copies
 from tabcontam.tables.table import Table
 
 ROWS, TABLES = "rows", "tables"
 ARMS = (ROWS, TABLES)
-Copies = tuple[int, ...]  # the number of copies of each row of a table, in its order
 
 
 def designs(tables: Sequence[Table], copies: Sequence[int], arms: str, seed: int) -> list[list[Copies]]:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.exposed.exposure_card import ExposureCard, read_card
 from tabcontam.extensions.exposed.model_sizes import StepSettings
 from tabcontam.extensions.exposed.thresholds import ADAPTER_RATE_FACTOR, BASE_BLOCK_TOKENS, BASE_LEARNING_RATE
 from tabcontam.models.hf.decoding import context_of
 from tabcontam.models.hf.loading import configuration, find, weights_digest
+from tabcontam.models.known.exposure_card import ExposureCard, read_card
 
 PROVIDER = "hf:"
 

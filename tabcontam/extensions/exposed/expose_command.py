@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from tabcontam.cli import help_texts as texts
+from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import copies, folder, level, path
 from tabcontam.cli.printing import print_json
 from tabcontam.cli.run_arguments import add_reading
@@ -203,3 +204,6 @@ def _lines(made: "ExposedModel") -> list[str]:
 
 def _facts(made: "ExposedModel") -> dict[str, object]:
     return {"folder": str(made.folder), "parameters": made.parameters, "card": made.card.model_dump(by_alias=True)}
+
+
+COMMAND = Command("make small language models that have read a table a known number of times", add_expose, expose)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.exposed.exposure_card import ExposureCard, read_card
+from tabcontam.models.known.exposure_card import ExposureCard, read_card
 from tabcontam.tables.dataset_cards import all_cards
 from tabcontam.tables.table import Table, load_table
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli import help_texts as texts
+from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import folder, path
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import add_open, add_reading
@@ -15,7 +16,7 @@ from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
     from tabcontam.asking.run_progress import Progress
-    from tabcontam.extensions.exposed.exposure_card import ExposureCard
+    from tabcontam.models.known.exposure_card import ExposureCard
 
 OWN = "ladder"  # the folder of the report, inside the first named folder
 RUNS = "runs"  # the runs of models, inside the report's folder
@@ -104,8 +105,8 @@ def ask_exposed_models(made: argparse.Namespace) -> int:
 
 def _planned(options: argparse.Namespace, out: Path) -> tuple[list[LadderPlan], list[Path]]:
     """Return the models to ask, each with its tables, and the folders of existing runs. Raises `UsageError`."""
-    from tabcontam.extensions.exposed.dose_observations import run_folders
     from tabcontam.extensions.exposed.finished_models import models_in, tables_read
+    from tabcontam.runs.dose_observations import run_folders
 
     planned: dict[Path, LadderPlan] = {}
     runs: list[Path] = []
@@ -165,10 +166,10 @@ def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress
 def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
     """Evaluate runs by copies of a row read, write the report and print it. Raises `UsageError`."""
     from tabcontam.asking.trial_file import open_folder
-    from tabcontam.extensions.exposed.dose import doses
-    from tabcontam.extensions.exposed.dose_observations import observations
+    from tabcontam.calibration.dose import doses
     from tabcontam.extensions.exposed.ladder_page import document, render_ladder
     from tabcontam.extensions.exposed.ladder_text import print_ladder
+    from tabcontam.runs.dose_observations import observations
     from tabcontam.verdicts.document import as_json as in_json
     from tabcontam.verdicts.run_facts import known_tests
 
@@ -186,3 +187,6 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
         print_json(held)
     else:
         print_ladder(console_of(), found, titles, out / "ladder.html")
+
+
+COMMAND = Command("show results of the tests by how often models have read a table", add_ladder, ladder)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tabcontam.extensions.exposed.dose import TABLE, Dose, Observation, Rung
+from tabcontam.calibration.dose import TABLE, Dose, Observation, Rung, amount
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.wording import rounded
@@ -86,11 +86,6 @@ def called(dose: Dose, titles: Mapping[str, str]) -> str:
 def copies_of(found: Sequence[Dose]) -> list[float]:
     """Return all numbers of copies at which a test was tried, ascending."""
     return sorted({rung.copies for dose in found for rung in dose.rungs})
-
-
-def amount(copies: float) -> str:
-    """Return a number of copies in a short form for people."""
-    return f"{copies:,.2f}".rstrip("0").rstrip(".")
 
 
 def share(rung: Rung) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.extensions.exposed.dose import Dose
-from tabcontam.extensions.exposed.ladder_page import amount, called, copies_of, sentences, share
+from tabcontam.calibration.dose import Dose, amount
+from tabcontam.extensions.exposed.ladder_page import called, copies_of, sentences, share
 from tabcontam.report.terminal_writer import TerminalWriter, open_table
 from tabcontam.verdicts.wording import visible
 

@@ -13,17 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.arms import Copies, designs
-from tabcontam.extensions.exposed.exposure_card import (
-    SCHEMA,
-    WEIGHTS,
-    ExposureCard,
-    TableExposure,
-    fingerprint,
-    packed,
-    read_card,
-    write_card,
-)
+from tabcontam.extensions.exposed.arms import designs
 from tabcontam.extensions.exposed.recipe import Recipe, first_difference
 from tabcontam.extensions.exposed.thresholds import PAGE_COPIES
 from tabcontam.extensions.exposed.trainable_models import check_lora, check_numbers, learner
@@ -31,6 +21,17 @@ from tabcontam.extensions.exposed.training import CHECKPOINT, EVERY, TrainingPro
 from tabcontam.extensions.exposed.training_stream import Stream, learned_tokenizer, longest_document, stream
 from tabcontam.models.hf.loading import digest_of, load_tokenizer
 from tabcontam.models.hf.threads import fitting_threads
+from tabcontam.models.known.exposure_card import (
+    SCHEMA,
+    WEIGHTS,
+    Copies,
+    ExposureCard,
+    TableExposure,
+    fingerprint,
+    packed,
+    read_card,
+    write_card,
+)
 from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"

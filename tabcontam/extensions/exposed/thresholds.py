@@ -8,4 +8,3 @@ LAST_RATE_SHARE = 0.1  # learning rate of the last step as a share of the highes
 TWINS_IN_STREAM = 4  # twins of each table in the training text, each shuffled separately; by hand
 PAGE_COPIES = 16  # times that a model reads the page of a table; by hand
 LEAST_PROSE_SHARE = 0.2  # least share of prose among the tokens of the training text; by hand
-LEAST_ARMS = 4  # numbers of copies that a rank correlation by dose needs; by hand

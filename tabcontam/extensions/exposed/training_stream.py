@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip, UsageError
-from tabcontam.extensions.exposed.arms import Copies
 from tabcontam.extensions.exposed.cell_tokenizer import check_apart, tokenizer
 from tabcontam.extensions.exposed.recipe import SHUFFLED, Recipe
 from tabcontam.extensions.exposed.thresholds import LEAST_PROSE_SHARE, PAGE_COPIES, TWINS_IN_STREAM
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
 from tabcontam.models.known.control import page_of_table
+from tabcontam.models.known.exposure_card import Copies
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import folder, path, positive
 from tabcontam.cli.run_arguments import add_limits, add_reading
 from tabcontam.errors import Exit, UsageError
@@ -244,3 +245,6 @@ def _describe(fresh_rows: "FreshRows", card: "Path") -> str:
     ]
     count = f"{len(fresh_rows.table.rows):,} fresh rows, of {fresh_rows.first} to {fresh_rows.last}"
     return "\n".join([count, *left_out, f"python -m tabcontam run --dataset {shlex.quote(str(card))}"])
+
+
+COMMAND = Command("collect rows or texts published since a day, which no older LLM has read", add_fresh, fresh)

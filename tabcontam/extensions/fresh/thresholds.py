@@ -1,6 +1,5 @@
 """Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
-ADDED_SPREAD = 0.5  # distance from the mean of the two values added to each sample; Agresti and Caffo 2000, section 3
 DEFAULT_TEXTS = 50  # texts that are collected unless the user asks for more; by hand
 LEAST_PASSAGES_OF_A_SIDE = 10  # passages of each side (old, fresh) that a comparison needs; by hand
 LEAST_COPIED_RUN = 5  # consecutive words that count as copied; by hand

@@ -48,6 +48,7 @@ class FeatureNames(WordTest):
     """
 
     id: ClassVar[str] = "feature_names"
+    follows = "feature_completion"
     published = PublishedRule("answers hold every name that follows", share=None, source=BORDT)
     own_marks: ClassVar[frozenset[str]] = MARKS
     on_request: ClassVar[bool] = True

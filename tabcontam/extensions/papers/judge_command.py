@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path
 from tabcontam.errors import Exit, UsageError
 
@@ -164,3 +165,6 @@ def _wrapped(text: str, indent: str = "") -> str:
         for line in text.splitlines() or [""]
     )
     return "\n".join(lines)
+
+
+COMMAND = Command("judge by hand which completions of a run match, and compare judges", add_judge, judge)

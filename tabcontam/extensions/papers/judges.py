@@ -6,6 +6,7 @@ from typing import Any
 
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.extensions.papers.completion_judgements import COMPLETIONS, SETTINGS, TEXT, Agreement, JudgeFacts
+from tabcontam.report.report_parts import ReportPart
 from tabcontam.verdicts.results import RunResults
 
 ABOUT = (
@@ -88,3 +89,6 @@ def judges_text(view: RunResults) -> str:
             lines.append(f"  {one.first} and {one.second}: {share}, kappa {kappa}")
     lines += ["", f"{TEXT} gives exact or no match; a test decides by its published rule"] if view.agreements else []
     return "\n".join(lines)
+
+
+PART = ReportPart("scores", "judges.html.jinja", context)

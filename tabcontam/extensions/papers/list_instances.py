@@ -106,6 +106,7 @@ class ListInstances(RowTest):
     """
 
     id: ClassVar[str] = "list_instances"
+    follows = "quiz_completion_obfuscated"
     published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
     answering: ClassVar[AnswerKind] = InstanceListAnswers()
     bet_on: ClassVar[bool] = False  # one answer has several rows

@@ -25,6 +25,7 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.calibrated_replay import judge_together
 from tabcontam.replay.published_replay import by_published_rule
+from tabcontam.replay.record_kind import RecordKind
 from tabcontam.replay.record_lines import Lines, count_of, optional_text, parse_lines, text_of
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import RecordedEvidence
@@ -240,3 +241,6 @@ def _after_one(table: Table, name: str, prediction: CellPrediction) -> CellPredi
         values={value: max(chance, least) for value, chance in prediction.values.items()},
         rest=min(1.0, max(prediction.rest, least)),
     )
+
+
+READER = RecordKind(KEYS, judged)

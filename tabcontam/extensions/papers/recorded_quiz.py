@@ -17,6 +17,7 @@ from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels,
 from tabcontam.extensions.papers.quiz.quizzes import Quiz
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
+from tabcontam.replay.record_kind import RecordKind
 from tabcontam.replay.record_lines import Lines, optional_text, parse_lines, text_of
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.verdicts.recorded_differences import RuleDifference
@@ -141,3 +142,6 @@ def _result(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
         reason=None if rules == PAPER else reason,
         sentence=f"{sentence}; the shortest option is the original in {shortest:.0f} of {count}",
     )
+
+
+READER = RecordKind(KEYS, judged)

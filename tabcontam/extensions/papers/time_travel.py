@@ -27,6 +27,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.calibrated_replay import conclude_informative
+from tabcontam.replay.record_kind import RecordKind
 from tabcontam.replay.record_lines import Lines, parse_lines
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.tables.serializers import DEFAULT, load_serializer
@@ -295,3 +296,6 @@ def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None
         group=ROUNDING,
         explanation=setting.apart or "rounding to two decimals",
     )
+
+
+READER = RecordKind(KEYS, judged)

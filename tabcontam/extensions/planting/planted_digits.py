@@ -28,7 +28,6 @@ from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, re
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
-from tabcontam.extensions.planting.planting_key import PlantedCell
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
@@ -36,7 +35,7 @@ from tabcontam.statistics.power import detectable_choice_share
 from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
 from tabcontam.tables.known_rows import known_among
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import DrawnCell, Table
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,7 @@ class Planted(LikelihoodTest):
     """
 
     id: ClassVar[str] = "planted"
+    follows = "row_order"
     title: ClassVar[str] = "Planted digits"
     only_with: ClassVar[RequiredInput] = RequiredInput.KEY
 
@@ -221,7 +221,7 @@ class _PlantedRank:
     bits: float
 
 
-def _may_be_known(table: Table) -> set[PlantedCell]:
+def _may_be_known(table: Table) -> set[DrawnCell]:
     """Return the planted cells whose row is in a known file with one of the alternatives.
 
     Such a file would reveal the answer. All alternatives count, so that the choice does not depend on the drawn one.
@@ -234,7 +234,7 @@ def _may_be_known(table: Table) -> set[PlantedCell]:
     return {cell for cell, known in zip(every, known_among(table, rows), strict=True) if known}
 
 
-def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -> Query:
+def _query(name: str, table: Table, serializer: Serializer, cell: DrawnCell) -> Query:
     place = table.columns.index(cell.column)
     own = table.rows[cell.row][place]
     chance = 1 / len(cell.alternatives)

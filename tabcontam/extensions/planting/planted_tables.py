@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.extensions.planting.planting_key import PlantingKey, read_key
@@ -38,14 +37,3 @@ def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
             problem = f"{option_name('key')}: {file} does not fit {table.name}"
             raise UsageError(f"{problem}; give the key as it was written, and read the table as `tabcontam plant` did")
     return replace(table, drawn_cells=key.cells)
-
-
-def with_other_digits(table: Table) -> Table:
-    """Return the table with its planted digits drawn from another secret; unchanged if no key was given.
-
-    A model that reads the new table has seen none of the published digits, except by chance.
-    """
-    rows, rng = [list(row) for row in table.rows], Random(f"other digits {table.sha256}")
-    for cell in table.drawn_cells:
-        rows[cell.row][table.columns.index(cell.column)] = rng.choice(cell.alternatives)
-    return replace(table, rows=tuple(map(tuple, rows))) if table.drawn_cells else table

@@ -15,18 +15,10 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError
 from tabcontam.paths import write_secret
+from tabcontam.tables.table import DrawnCell
 
 KIND, VERSION = "the key of a planted table", 1
 SECRET = 32  # bytes
-
-
-@dataclass(frozen=True)
-class PlantedCell:
-    """A cell with drawn digits: its row (from 0, below the header), and all texts that could have been drawn for it."""
-
-    row: int
-    column: str
-    alternatives: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -41,9 +33,9 @@ class PlantingKey:
     table: str
     sha256: str
     tolerances: Mapping[str, str]
-    cells: tuple[PlantedCell, ...] = field(repr=False)
+    cells: tuple[DrawnCell, ...] = field(repr=False)
 
-    def drawn(self, cell: PlantedCell) -> str:
+    def drawn(self, cell: DrawnCell) -> str:
         """Return the text that was drawn for a cell. All alternatives have the same probability."""
         return cell.alternatives[drawn_place(self.secret, self.table, cell.column, cell.row, len(cell.alternatives))]
 
@@ -119,13 +111,13 @@ def read_key(path: Path) -> PlantingKey:
     return key
 
 
-def _cell(entry: Mapping[str, object]) -> PlantedCell:
+def _cell(entry: Mapping[str, object]) -> DrawnCell:
     row, column, texts = entry["row"], entry["column"], entry["alternatives"]
     if not isinstance(row, int) or row < 1 or not isinstance(column, str) or not isinstance(texts, list):
         raise ValueError("no cell")
     if len(texts) < 2 or len(set(texts)) < len(texts) or not all(isinstance(text, str) for text in texts):
         raise ValueError("no alternatives")
-    return PlantedCell(row - 1, column, tuple(texts))
+    return DrawnCell(row - 1, column, tuple(texts))
 
 
 def _no_key(path: Path) -> UsageError:

@@ -12,7 +12,7 @@ from random import Random
 from statistics import fmean, pstdev
 
 from tabcontam.errors import Skip, UsageError, unknown
-from tabcontam.extensions.planting.planting_key import SECRET, PlantedCell, PlantingKey, keyed_number, write_key
+from tabcontam.extensions.planting.planting_key import SECRET, PlantingKey, keyed_number, write_key
 from tabcontam.extensions.planting.rewriting import CellLayout, layout_of
 from tabcontam.extensions.planting.spare_digits import SpareDigits, spare_digits
 from tabcontam.extensions.planting.thresholds import (
@@ -27,7 +27,7 @@ from tabcontam.tables.readers.archives import unpack
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.file_kinds import TEXT, kind_of
 from tabcontam.tables.row_draws import pool
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table import DrawnCell, Table, load_table
 from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE
 
 OnProgress = Callable[[int, int], None]
@@ -191,21 +191,21 @@ def _tied_to(table: Table, spare: SpareDigits, tied: Tied) -> str | None:
     return tied(table, spare.column, altered) if altered else None
 
 
-def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[PlantedCell]]:
+def _eligible(table: Table, layout: CellLayout, spare: Mapping[str, SpareDigits]) -> dict[int, list[DrawnCell]]:
     """Return the cells that may be planted, by row. Repeated rows have none: a copy would reveal the change."""
     times = Counter(table.rows)
-    found: dict[int, list[PlantedCell]] = {}
+    found: dict[int, list[DrawnCell]] = {}
     for row in (row for row, cells in enumerate(table.rows) if times[cells] == 1):
         for column, digits in spare.items():
             texts = digits.alternatives(row)
             if texts and layout.cell((row, table.columns.index(column))) == digits.cells[row]:
-                found.setdefault(row, []).append(PlantedCell(row, column, texts))
+                found.setdefault(row, []).append(DrawnCell(row, column, texts))
     return found
 
 
 def _chosen(
-    eligible: Mapping[int, Sequence[PlantedCell]], secret: bytes, published: str, cells: int | None, name: str
-) -> list[PlantedCell]:
+    eligible: Mapping[int, Sequence[DrawnCell]], secret: bytes, published: str, cells: int | None, name: str
+) -> list[DrawnCell]:
     """Return one cell for each chosen row, in row order. The secret determines the rows and the cells."""
     order_bits = 60  # bits by which rows are put in order
     if cells is not None and cells > len(eligible):

@@ -54,34 +54,34 @@ RONVAL = CitedWork(
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
 GOLCHIN = ("Shahriar Golchin", "Mihai Surdeanu")
-PAPERS = {  # papers with published rules, by the `source` of tests: a name in reports, the work
-    "ronval2024": ("Ronval et al. 2024", RONVAL),
-    "golchin2023": ("Golchin and Surdeanu 2024 (Time Travel)", CitedWork(
+PAPERS = {  # papers with published rules, by the `source` of tests
+    "ronval2024": RONVAL,
+    "golchin2023": CitedWork(
         "golchin2024time", GOLCHIN, "Time Travel in LLMs: Tracing Data Contamination in Large Language Models", "2024"
-    )),
-    "golchin2025": ("Golchin and Surdeanu 2025 (Data Contamination Quiz)", CitedWork(
+    ),
+    "golchin2025": CitedWork(
         "golchin2025quiz", GOLCHIN,
         "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language Models", "2025",
-    )),
-    "sainz2023": ("Sainz et al. 2023 (ChatGPT-Cheat?)", CitedWork(
+    ),
+    "sainz2023": CitedWork(
         "sainz2023chatgpt",
         ("Oscar Sainz", "Jon Ander Campos", "Iker García-Ferrero", "Julen Etxaniz", "Eneko Agirre"),
         "Did ChatGPT Cheat on Your Test?", "2023",
-    )),
-    "li2024": ("Li and Flanigan 2024 (Task Contamination)", CitedWork(
+    ),
+    "li2024": CitedWork(
         "li2024task", ("Changmao Li", "Jeffrey Flanigan"),
         "Task Contamination: Language Models May Not Be Few-Shot Anymore", "2024",
-    )),
-    "oren2024": ("Oren et al. 2024 (order of rows)", CitedWork(
+    ),
+    "oren2024": CitedWork(
         "oren2024proving",
         ("Yonatan Oren", "Nicole Meister", "Niladri S. Chatterji", "Faisal Ladhak", "Tatsunori B. Hashimoto"),
         "Proving Test Set Contamination in Black Box Language Models", "2024",
-    )),
-    "bordt2024": ("Bordt et al. 2024 (tabmemcheck)", CitedWork(
+    ),
+    "bordt2024": CitedWork(
         "bordt2024elephants",
         ("Sebastian Bordt", "Harsha Nori", "Vanessa Rodrigues", "Besmira Nushi", "Rich Caruana"),
         "Elephants Never Forget: Memorization and Learning of Tabular Data in Large Language Models", "2024",
-    )),
+    ),
 }  # fmt: skip
 BENJAMINI = CitedWork(
     "benjamini1995controlling", ("Yoav Benjamini", "Yosef Hochberg"),
@@ -89,11 +89,6 @@ BENJAMINI = CitedWork(
     {"journal": "Journal of the Royal Statistical Society: Series B", "volume": "57", "number": "1",
      "pages": "289-300"},
 )  # fmt: skip
-
-
-def paper_name(source: str) -> str:
-    """Return the name that reports use for a paper. A source from another package is returned unchanged."""
-    return PAPERS[source][0] if source in PAPERS else source
 
 
 def software(version: str) -> CitedWork:
@@ -107,7 +102,7 @@ def others_of(view: RunResults) -> tuple[CitedWork, ...]:
     sources = {
         view.facts[result.test].source for result in view.subjects if result.queries and result.test in view.facts
     }
-    return tuple(work for source, (_, work) in PAPERS.items() if source in sources and work is not RONVAL)
+    return tuple(work for source, work in PAPERS.items() if source in sources and work is not RONVAL)
 
 
 def cited(view: RunResults) -> tuple[CitedWork, ...]:

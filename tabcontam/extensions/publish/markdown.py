@@ -10,13 +10,12 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.number_wording import format_signed
-from tabcontam.extensions.dates.generation_plots import generation_sentences
-from tabcontam.extensions.dates.openness_plots import openness_sentences
 from tabcontam.groups import grouped
 from tabcontam.report import memory_shares, paper_methods
 from tabcontam.report.comparisons import CHANGED, KINDS, count_changes, figures
 from tabcontam.report.finding_sentences import Sentence, scope, sentences
 from tabcontam.report.ranking import about, correlation_sentences, ranking_columns
+from tabcontam.report.report_parts import part_sentences
 from tabcontam.report.standings import standings, titles_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.llm_ranking import Rank
@@ -251,7 +250,7 @@ def _ranking(view: RunResults) -> Iterator[str]:
     header = ("LLM", *(column.words.capitalize() for column in columns))
     rows = [(code(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order]
     yield from table(header, rows, right=len(columns))
-    for sentence in (*correlation_sentences(view), *openness_sentences(view), *generation_sentences(view)):
+    for sentence in (*correlation_sentences(view), *part_sentences(view)):
         yield f"- {prose(sentence)}"
     yield ""
 

@@ -20,9 +20,9 @@ from typing import Any
 from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.asking.trial_file import RESULTS, TRIALS, UNREAD, Journal, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.corpora.lookup_places import is_lookup
 from tabcontam.extensions.publish.redaction import Redaction, redact_results
 from tabcontam.paths import ESCAPED, replace_file
+from tabcontam.report.lookup_places import is_lookup
 from tabcontam.runs.folder import merge, write_report, written_together
 from tabcontam.runs.shown_trials import shown_lines
 from tabcontam.verdicts.document import read_results

@@ -11,10 +11,10 @@ import pytest
 from tabcontam.evidence.base import Evidence, Test, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.likelihood.published_scores import Loss, MinKPlusPlus
-from tabcontam.extensions.exposed.exposure_card import read_card
 from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.known.exposure_card import read_card
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table

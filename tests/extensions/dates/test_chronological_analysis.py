@@ -9,7 +9,7 @@ import pytest
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.extensions.dates.chronological_analysis import Chronology, chronologies, dated
-from tabcontam.extensions.dates.dating import side, year_of
+from tabcontam.verdicts.dating import side, year_of
 from tests.verdicts.dated import results
 
 

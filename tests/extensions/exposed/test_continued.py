@@ -11,11 +11,11 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.extensions.exposed.base_models import base_of
-from tabcontam.extensions.exposed.exposure_card import CARD, WEIGHTS, read_card
 from tabcontam.extensions.exposed.model_making import ExposedModel, make
 from tabcontam.extensions.exposed.recipe import Recipe, recipe
 from tabcontam.extensions.exposed.training import CHECKPOINT, TrainingProgress
 from tabcontam.extensions.exposed.training_stream import stream
+from tabcontam.models.known.exposure_card import CARD, WEIGHTS, read_card
 from tests.commands import tabcontam
 from tests.made_tables import ships
 from tests.models.hf.tiny import causal, encoder_decoder, saved, tokenizer

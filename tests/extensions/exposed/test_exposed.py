@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.extensions.exposed.exposure_card import CARD
 from tabcontam.extensions.exposed.recipe import recipe
+from tabcontam.models.known.exposure_card import CARD
 from tests.extensions.exposed.made_models import MADE_BY, _key, made_once
 from tests.made_tables import ships
 

@@ -3,8 +3,8 @@
 import json
 import re
 
+from tabcontam.calibration.dose import TABLE, Observation, doses
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.exposed.dose import TABLE, Observation, doses
 from tabcontam.extensions.exposed.ladder_page import document, render_ladder, sentences
 from tabcontam.verdicts.document import as_json
 

@@ -14,11 +14,11 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.extensions.exposed import training
 from tabcontam.extensions.exposed.expose_command import _note
-from tabcontam.extensions.exposed.exposure_card import CARD, WEIGHTS, read_card
 from tabcontam.extensions.exposed.model_making import ExposedModel, make
 from tabcontam.extensions.exposed.model_sizes import SIZES
 from tabcontam.extensions.exposed.recipe import Recipe, recipe
 from tabcontam.extensions.exposed.training import CHECKPOINT, TrainingProgress
+from tabcontam.models.known.exposure_card import CARD, WEIGHTS, read_card
 from tests.commands import environment, tabcontam
 from tests.made_tables import ships
 

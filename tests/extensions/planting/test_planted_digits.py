@@ -14,10 +14,10 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.extensions.planting.planted_digits import Planted
-from tabcontam.extensions.planting.planting_key import PlantedCell, drawn_place, read_key
+from tabcontam.extensions.planting.planting_key import drawn_place, read_key
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import DrawnCell, Table
 from tabcontam.tables.twin_tables import twin
 from tests.commands import tabcontam
 from tests.made_tables import planted, ships
@@ -148,7 +148,7 @@ def test_a_row_of_a_known_file_is_not_asked_whatever_was_drawn() -> None:
 
 def test_a_twin_has_digits_of_its_own() -> None:
     """A control that has read the twin has read none of the draws, though it has read cells of the table."""
-    cells = tuple(PlantedCell(row, "length_m", ("1.11", "2.22")) for row in range(200))
+    cells = tuple(DrawnCell(row, "length_m", ("1.11", "2.22")) for row in range(200))
     rows = tuple((*row[:2], "1.11", *row[3:]) for row in ships().rows)
     table = replace(ships(), rows=rows, drawn_cells=cells)
     assert set(twin(table).column("length_m")) == {"1.11", "2.22"}

@@ -247,7 +247,8 @@ def test_letters_are_embedded_in_the_pdf() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
-    from tabcontam.extensions.publish.figures.heatmap import PAGE, WIDTH, heatmap
+    from tabcontam.extensions.publish.figures.heatmap import heatmap
+    from tabcontam.report.figure_style import PAGE, WIDTH
 
     view = parse_results(
         results([f"llm-{number}" for number in range(30)], [f"dataset-{number}" for number in range(9)])
@@ -317,7 +318,7 @@ def test_what_is_no_result_is_refused() -> None:
 
 
 def test_a_long_name_keeps_both_ends() -> None:
-    from tabcontam.extensions.publish.figures.heatmap import cut
+    from tabcontam.report.figure_style import cut
 
     assert cut("openai:meta-llama/Meta-Llama-3-8B", 20) == "openai:met…lama-3-8B"
     assert cut("iris", 4) == "iris"

@@ -45,6 +45,7 @@ class HeaderOverlap(DocumentScore):
     """
 
     id: ClassVar[str] = "header_overlap"
+    follows = "ngram_overlap"
     family: ClassVar[Family] = Family.KNOWLEDGE
     kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
     counted: ClassVar[str] = "the header, the names and the question"

@@ -98,6 +98,7 @@ class NgramOverlap(Test):
     """
 
     id: ClassVar[str] = "ngram_overlap"
+    follows = "row_overlap"
     title: ClassVar[str] = "N-gram overlap"
     family: ClassVar[Family] = Family.CORPUS
     kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS

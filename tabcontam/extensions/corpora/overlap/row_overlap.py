@@ -88,6 +88,7 @@ class RowOverlap(Test):
     """
 
     id: ClassVar[str] = "row_overlap"
+    follows = "dataset_inference"
     family: ClassVar[Family] = Family.CORPUS
     kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})

@@ -64,6 +64,7 @@ class TaskOverlap(DocumentScore):
     """
 
     id: ClassVar[str] = "task_overlap"
+    follows = "header_overlap"
     family: ClassVar[Family] = Family.CORPUS
     kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     own_marks: ClassVar[frozenset[str]] = frozenset({"task", "li2024"})

@@ -77,6 +77,7 @@ class GuidedCompletion(GuidedTest):
     """
 
     id: ClassVar[str] = "guided_completion"
+    follows = "sampling"
     recorded_forms: ClassVar[Mapping[str, str]] = {BLEURT: "Guided completion by BLEURT"}
     published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
 

@@ -90,6 +90,7 @@ class GuidedMatch(GuidedTest):
     """
 
     id: ClassVar[str] = "guided_match"
+    follows = "guided_completion"
     published = RULE
     decides: ClassVar[bool] = False
     bet_on: ClassVar[bool] = False

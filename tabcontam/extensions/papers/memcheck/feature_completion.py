@@ -58,6 +58,7 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     """
 
     id: ClassVar[str] = "csv_feature_completion"
+    follows = "row_completion"
     title: ClassVar[str] = "Feature completion as CSV"
     published = PublishedRule("removed values are the file's", share=None, source=BORDT)
     worded: ClassVar[bool] = False

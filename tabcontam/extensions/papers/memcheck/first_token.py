@@ -92,6 +92,7 @@ class FirstToken(RawTest):
     """
 
     id: ClassVar[str] = "first_token"
+    follows = "csv_feature_completion"
     published = PublishedRule("first characters of the next rows are the file's", share=None, source=BORDT)
     answering: ClassVar[RawAnswers] = FirstCharactersAnswers()
     max_tokens: ClassVar[int] = 16

@@ -84,6 +84,7 @@ class Header(RawTest):
     """
 
     id: ClassVar[str] = "header"
+    follows = "matched_membership"
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = SeveralRowsAnswers()

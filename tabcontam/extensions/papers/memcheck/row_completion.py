@@ -58,6 +58,7 @@ class RowCompletion(RawTest):
     """
 
     id: ClassVar[str] = "row_completion"
+    follows = "header"
     published = PublishedRule("next rows are the file's, value by value", share=None, source=BORDT)
     whole: ClassVar[str] = "next rows are right in every counted cell"
     max_tokens: ClassVar[int] = 512

@@ -127,6 +127,7 @@ class Sampling(Test):
     """
 
     id: ClassVar[str] = "sampling"
+    follows = "first_token"
     published = SampledRowsRule("draws are rows of the table", share=None, source=BORDT)
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION

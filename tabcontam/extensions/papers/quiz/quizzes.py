@@ -53,6 +53,7 @@ class Quiz(QuizTest):
     """
 
     id: ClassVar[str] = "quiz"
+    follows = "guided_match"
     published = QuizRule("originals were picked at the best place", share=None, source="golchin2025")
     every_place: ClassVar[bool] = True
 
@@ -87,6 +88,7 @@ class QuizCompletion(QuizTest):
     """
 
     id: ClassVar[str] = "quiz_completion"
+    follows = "quiz"
     part: ClassVar[int] = 1
     whole_rows: ClassVar[bool] = False
 
@@ -119,6 +121,7 @@ class QuizObfuscated(QuizTest):
     """
 
     id: ClassVar[str] = "quiz_obfuscated"
+    follows = "quiz_completion"
     decides: ClassVar[bool] = False
     hides_meaning: ClassVar[bool] = True
     draws_as: ClassVar[str] = Quiz.id
@@ -148,6 +151,7 @@ class QuizCompletionObfuscated(QuizTest):
     """
 
     id: ClassVar[str] = "quiz_completion_obfuscated"
+    follows = "quiz_obfuscated"
     decides: ClassVar[bool] = False
     hides_meaning: ClassVar[bool] = True
     part: ClassVar[int] = 1

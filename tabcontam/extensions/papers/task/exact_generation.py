@@ -108,6 +108,7 @@ class ExactGeneration(GuidedTest):
     """
 
     id: ClassVar[str] = "exact_generation"
+    follows = "task_examples"
     measure: ClassVar[str] = GENERATED
     published = PublishedRule("outputs are generated exactly", source=LI)
     answering: ClassVar[GuidedAnswers] = OutputAnswers()

@@ -163,6 +163,7 @@ class TaskExamples(RowTest):
     """
 
     id: ClassVar[str] = "task_examples"
+    follows = "list_instances"
     published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
     answering: ClassVar[AnswerKind] = TaskExampleAnswers()
     by_feature: ClassVar[bool] = False

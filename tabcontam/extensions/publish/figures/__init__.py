@@ -4,12 +4,13 @@ Text in the files remains text. Equal results give equal bytes with the same ver
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.report.report_parts import report_parts
 from tabcontam.verdicts.results import RunResults
 
 TITLE = "Contamination tests on tables, one block an LLM"
@@ -35,7 +36,8 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
     """
     written = BytesIO()
     with _matplotlib():
-        from tabcontam.extensions.publish.figures.heatmap import COLUMN, PAGE, WIDTH, heatmap
+        from tabcontam.extensions.publish.figures.heatmap import heatmap
+        from tabcontam.report.figure_style import COLUMN, PAGE, WIDTH
 
         room = COLUMN if columns == 1 else WIDTH
         if format == "svg":
@@ -46,14 +48,11 @@ def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # 
         from matplotlib.backends.backend_pdf import PdfPages
         from matplotlib.figure import Figure
 
-        from tabcontam.extensions.dates.date_figures import by_dates, by_openness
-        from tabcontam.extensions.dates.generation_figures import exact_against_accuracy
         from tabcontam.extensions.publish.figures.memory_figures import memory_shares
         from tabcontam.extensions.publish.figures.ranking_figures import against_accuracy, ranking
 
-        parts: tuple[Callable[[RunResults, float], list[Figure]], ...]
-        parts = (memory_shares, ranking, against_accuracy, by_openness, exact_against_accuracy, by_dates)
-        figures = [figure for part in parts for figure in part(view, room)]
+        own: tuple[Callable[[RunResults, float], Sequence[Figure]], ...] = (memory_shares, ranking, against_accuracy)
+        figures = [figure for draw in (*own, *(part.figures for part in report_parts())) for figure in draw(view, room)]
         with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
             for page in (*heatmap(view, PAGE, room), *figures):
                 pages.savefig(page)

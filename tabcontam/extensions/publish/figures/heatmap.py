@@ -9,33 +9,38 @@ most as wide as requested.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
-from matplotlib.textpath import TextToPath
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.report.figure_style import (
+    EDGE,
+    FOUND,
+    GREY,
+    INK,
+    LONGEST,
+    PALE,
+    POINTS_AN_INCH,
+    QUIET,
+    SILENT,
+    WIDTH,
+    cut,
+    length,
+)
 from tabcontam.report.published_marks import PublishedMark, published, sources
 from tabcontam.verdicts.result_types import OUTCOMES, SCORE
 from tabcontam.verdicts.results import LlmBlock, ResultColumn, RunResults
-from tabcontam.verdicts.wording import visible
 
-WIDTH, PAGE = 7.0, 9.4  # size of a page
-COLUMN = 3.35  # width of one column of a two-column page
 SMALLEST, LARGEST = 0.11, 0.2  # side of a square
-POINTS = 72  # points in an inch
 SIZE, HEADING = 6.5, 7.5  # of letters
-LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # most letters of a name
-EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above blocks, between kinds of tests
+GAP, HEAD, LINE = 0.1, 0.2, 0.045  # between blocks, above blocks, between kinds of tests
 
-INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
-FOUND, SILENT, GREY = "#b42318", "#f2c94c", "#8c959f"
 STRIPES = Path(
     [(-1, 0), (0, 1), (-1, -1), (1, 1), (0, -1), (1, 0)],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO],
@@ -178,25 +183,6 @@ def names(view: RunResults, blocks: Iterable[LlmBlock]) -> list[str]:
     ]
 
 
-def cut(name: str, longest: int) -> str:
-    """Return a name on one line of at most `longest` letters. The middle is cut; control characters are made visible.
-
-    >>> cut("openai:meta-llama/Meta-Llama-3-8B", 20)
-    'openai:met…lama-3-8B'
-    """
-    name = visible(name, line=True)
-    half = (longest - 1) // 2
-    return name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
-
-
-@lru_cache(maxsize=4096)
-def length(words: str, size: float, weight: str = "normal") -> float:
-    """Return the printed length of a text in inches."""
-    font = FontProperties(size=size, weight=weight)
-    points: float = TextToPath().get_text_width_height_descent(words, font, ismath=False)[0]
-    return points / POINTS
-
-
 def _test_names(view: RunResults) -> dict[str, str]:
     return {test: cut(view.test_titles[test], LONGEST["test"]) for test in view.tests}
 
@@ -331,7 +317,7 @@ class Ink:
             self._point("stripes", square, middle)
         if outcome == SCORE and score is not None:
             words = f"{score:.2f}".removeprefix("0") if score < 0.995 else "1"
-            self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS * 0.5)
+            self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS_AN_INCH * 0.5)
 
     def mark(self, x: float, y: float, square: float, mark: PublishedMark) -> None:
         """Add a published mark in a lower corner of the square: a disc for a finding, a cross for no finding."""
@@ -353,6 +339,6 @@ class Ink:
             marker, share, colours = LOOKS[name]
             across, down = zip(*places, strict=True)
             look: dict[str, Any] = {"zorder": 1, "marker": marker} | colours
-            self.axes.scatter(across, down, (share * square * POINTS) ** 2, **look)
+            self.axes.scatter(across, down, (share * square * POINTS_AN_INCH) ** 2, **look)
         for (color, width), lines in self.lines.items():
             self.axes.add_collection(LineCollection(lines, colors=color, linewidths=width, zorder=3))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.extensions.publish.figures.heatmap import EDGE, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
+from tabcontam.report.figure_style import EDGE, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
 from tabcontam.report.memory_shares import MemoryComparison, legend, measured_shares
 from tabcontam.verdicts.results import RunResults
 

@@ -6,20 +6,9 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.extensions.publish.figures.heatmap import (
-    COLUMN,
-    EDGE,
-    FOUND,
-    GREY,
-    INK,
-    LONGEST,
-    QUIET,
-    WIDTH,
-    cut,
-    length,
-    names,
-)
+from tabcontam.extensions.publish.figures.heatmap import names
 from tabcontam.extensions.publish.thresholds import MEMBERSHIP_CHANCE
+from tabcontam.report.figure_style import COLUMN, EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
 from tabcontam.report.ranking import MEMBERSHIP, TITLES, measured_columns, with_both
 from tabcontam.verdicts.llm_ranking import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults

@@ -8,11 +8,11 @@ import pytest
 
 from tabcontam.asking.query_plan import Options
 from tabcontam.errors import UsageError
+from tabcontam.evidence import shots
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.feature_lists import FeatureListUninformed
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.extensions.evaluate import shots
-from tabcontam.extensions.evaluate.shots import other_tables, with_shots
+from tabcontam.evidence.shots import other_tables, with_shots
 from tabcontam.runs.option_checks import check_options
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers

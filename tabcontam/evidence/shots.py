@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Prompt, Query, Test
-from tabcontam.extensions.evaluate.thresholds import MOST_COPIED_SHARE, MOST_SEARCHED_ROWS
+from tabcontam.evidence.thresholds import MOST_COPIED_SHARE, MOST_SEARCHED_ROWS
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.dataset_cards import all_cards
 from tabcontam.tables.row_draws import seeded

@@ -13,12 +13,12 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.arms import Copies
 from tabcontam.models.hf.loading import digest_of
 from tabcontam.paths import replace_file
 from tabcontam.reading.numbers import is_number
 from tabcontam.tables.table import Cell, Table
 
+Copies = tuple[int, ...]  # the number of copies of each row of a table, in its order
 CARD = "exposure.json"
 SCHEMA = 1
 WEIGHTS = "model.safetensors"

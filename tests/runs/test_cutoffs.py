@@ -3,7 +3,7 @@
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.dates.cutoffs import at_cutoff
+from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.tables.dataset_splits import SplitChoice
 
 BOTH = SplitChoice(("before-cutoff", "After-Cutoff"))

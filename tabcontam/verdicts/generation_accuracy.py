@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from tabcontam.evidence.base import GENERATED, Facts, Measure
-from tabcontam.extensions.dates.thresholds import LEAST_FIGURE_LLMS
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import pearson
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.llm_ranking import ACCURACIES
 from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
 Accuracy = tuple[float, Interval | None]  # of an LLM on a table, with its interval if only one result gives it
 

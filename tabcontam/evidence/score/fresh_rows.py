@@ -7,8 +7,8 @@ from statistics import fmean, pvariance
 from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
-from tabcontam.extensions.fresh.unpaired_gains import mean_difference
 from tabcontam.statistics.paired_gains import MeanGain
+from tabcontam.statistics.unpaired_gains import mean_difference
 
 FRESH = "fresh"  # the ending of the id of a query about a fresh row
 

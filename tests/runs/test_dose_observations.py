@@ -6,10 +6,10 @@ import pytest
 
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import Journal
+from tabcontam.calibration.dose import TABLE, Observation
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.exposed.dose import TABLE, Observation
-from tabcontam.extensions.exposed.dose_observations import observations, run_folders
+from tabcontam.runs.dose_observations import observations, run_folders
 from tabcontam.runs.run import RunOrder, execute, prepare
 
 ROWS = "full_completion or feature_completion"

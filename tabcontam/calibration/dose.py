@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from tabcontam.calibration.thresholds import LEAST_ARMS
 from tabcontam.evidence.base import Family, Verdict
-from tabcontam.extensions.exposed.thresholds import LEAST_ARMS
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson
@@ -138,3 +138,8 @@ def _correlations(own: Sequence[Observation]) -> list[float]:
             correlated = spearman([copies for copies, _ in known], [place for _, place in known])
             found += [correlated.value] if correlated else []
     return found
+
+
+def amount(copies: float) -> str:
+    """Return a number of copies in a short form for people."""
+    return f"{copies:,.2f}".rstrip("0").rstrip(".")

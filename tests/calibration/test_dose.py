@@ -2,8 +2,8 @@
 
 import pytest
 
+from tabcontam.calibration.dose import TABLE, Dose, Observation, doses
 from tabcontam.evidence.base import Family, Verdict
-from tabcontam.extensions.exposed.dose import TABLE, Dose, Observation, doses
 
 FAMILIES = {"blind": Family.ROWS, "sharp": Family.LIKELIHOOD}
 

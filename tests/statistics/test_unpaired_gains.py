@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tabcontam.extensions.fresh.unpaired_gains import mean_difference
+from tabcontam.statistics.unpaired_gains import mean_difference
 from tests.needed import needed
 
 stats = needed("scipy.stats")

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.evidence.base import GENERATED
-from tabcontam.extensions.dates.generation_accuracy import generations
 from tabcontam.extensions.dates.generation_plots import generation_sentences
 from tabcontam.extensions.publish.markdown import render_markdown
 from tabcontam.verdicts.document import as_document, parse_results
+from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.results import RunResults
 from tests.report.rendered import pages_of
 from tests.report.synthetic import cell, document

@@ -8,11 +8,11 @@ from typing import Any
 
 from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
+from tabcontam.calibration.dose import Observation
 from tabcontam.calibration.power_study import Study
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.dose import Observation
-from tabcontam.extensions.exposed.dose_observations import placed
 from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.runs.dose_observations import placed
 from tabcontam.runs.known_controls import check_known
 from tabcontam.runs.run import Run, RunOrder, execute, prepare
 from tabcontam.tables.serializers import load_serializer

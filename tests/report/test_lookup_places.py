@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.extensions.corpora.lookup_places import documents, documents_by_text, places
+from tabcontam.report.lookup_places import documents, documents_by_text, places
 from tabcontam.report.query import kind_of, query_for_page
 from tests.report.synthetic import cell, trial
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from tabcontam.extensions.fresh.thresholds import ADDED_SPREAD
 from tabcontam.statistics.auc import Floats
 from tabcontam.statistics.paired_gains import MeanGain
-from tabcontam.statistics.thresholds import PERMUTATION_DRAWS, SAME_SUM
+from tabcontam.statistics.thresholds import ADDED_SPREAD, PERMUTATION_DRAWS, SAME_SUM
 
 
 def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0) -> MeanGain:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tabcontam.asking.trial_file import RESULTS, Line
+from tabcontam.calibration.dose import TABLE, Observation
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.exposed.dose import TABLE, Observation
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import load_whole

@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from tabcontam.asking.run_progress import Progress
+from tabcontam.calibration.dose import TABLE
 from tabcontam.calibration.power_study import Study, measure
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.exposed.dose import TABLE
-from tabcontam.extensions.exposed.exposed_models import TableObservations, observe_models, with_models
 from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.report.power_text import print_power
+from tabcontam.runs.exposed_models import TableObservations, observe_models, with_models
 from tests.commands import tabcontam
 from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships

@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.exposure_card import (
+from tabcontam.extensions.exposed.finished_models import tables_read
+from tabcontam.models.hf.loading import digest_of
+from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.known.exposure_card import (
     CARD,
     WEIGHTS,
     ExposureCard,
@@ -21,9 +24,6 @@ from tabcontam.extensions.exposed.exposure_card import (
     unpacked,
     write_card,
 )
-from tabcontam.extensions.exposed.finished_models import tables_read
-from tabcontam.models.hf.loading import digest_of
-from tabcontam.models.hf.provider import HFModel
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
 
