@@ -14,11 +14,11 @@ from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, either, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
+from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
-from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
+from tabcontam.asking.table_turns import Job, Slot, TableTurns
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
@@ -39,35 +39,24 @@ from tabcontam.verdicts.rules import PAPER
 class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
-    plan: Sequence[PlannedResult]
-    options: Options
     dictionary: Dictionary
     journal: Journal
     progress: Progress
     store: Store = field(default_factory=Store)
     prices: Mapping[str, Price] = field(default_factory=dict)
     stopping: bool = False
-    trials: dict[ResultKey, dict[str, Trial]] = field(default_factory=dict)
-    found_by: dict[str, ResultKey] = field(default_factory=dict)
-    unreachable: dict[str, str] = field(default_factory=dict)
-    skips: dict[ResultKey, str] = field(default_factory=dict)
-    askers: dict[str, Asker] = field(default_factory=dict)
-    seconds: dict[ResultKey, float] = field(default_factory=dict)
     batched: list[BatchAsker] = field(default_factory=list)
     limiters: Limiters = field(default_factory=Limiters)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[ResultKey, str], Slot] = field(default_factory=dict)
-    _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
     _own: dict[int, list[PlannedResult]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._again = RepeatPolicy(self.options)
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
-        self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
-        self._under_test = frozenset(one.model.spec for one in self._subjects() if one.tested and one.sequential)
-        self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
         """Connect to every LLM. Raises `UsageError` if a reference, or every LLM under test, is out of reach."""
@@ -210,9 +199,6 @@ class Session(Account):
             most = bounds(query for _, query in left)
             found.append(either(most, bounds([*sure, *instead])) if unsure else most)
         return found
-
-    def _subjects(self) -> list[RunSource]:
-        return list({id(planned.subject): planned.subject for planned in self.plan}.values())
 
     def _reached(self) -> list[RunSource]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]

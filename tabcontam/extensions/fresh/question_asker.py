@@ -75,19 +75,12 @@ class QuestionAsker:
     async def _ask_one(self, model: Model, queries: Sequence[Query]) -> dict[str, Answer]:
         found, left = self._left(model, queries)
         self.progress.known(model.spec, len(found))
-        limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
-        asker = self.askers.get(model.spec)
-        if asker is None:
+        if (asker := self.askers.get(model.spec)) is None:
+            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
             asker = self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
-        async with asyncio.TaskGroup() as under_way:
-            for same in left:
-                if self.stopping or asker.stopped:
-                    break
-                admitted = object()
-                await limiter.admit(admitted)
-                take = partial(self._take, model, same, found)
-                under_way.create_task(asker.ask_admitted(admitted, model, same[0], take))
+        if not self.stopping:
+            await asker.ask_each(model, ((same[0], partial(self._take, model, same, found)) for same in left))
         return found
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:

@@ -1,6 +1,5 @@
 """The second pass of a run with `--judge`: an LLM judges which of the collected completions match the true texts."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -111,14 +110,7 @@ class JudgePass:
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:
-            async with asyncio.TaskGroup() as under_way:
-                for same in left:
-                    admitted = object()
-                    await limiter.admit(admitted)
-                    take = partial(self._take, same)
-                    under_way.create_task(asker.ask_admitted(admitted, self.model, same[0].query, take))
-                    if session.stopping or asker.stopped:
-                        break
+            await asker.ask_each(self.model, ((same[0].query, partial(self._take, same)) for same in left))
         finally:
             session.judgements = held.with_these(self._judgements)
             progress.end()
