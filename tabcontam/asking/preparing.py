@@ -57,7 +57,7 @@ def prepare_in_background(
 
     def work() -> None:
         known = None
-        with suppress(OSError, ValueError), _process() as process:
+        with suppress(OSError, ValueError), start_process(START) as process:
             processes.append(process)
             while taken := left.take():
                 table, test = taken
@@ -126,10 +126,6 @@ def _served(process: "subprocess.Popen[bytes]", found: StoredFactRegistry) -> bo
         return False
     finally:
         found.free(process)
-
-
-def _process() -> "subprocess.Popen[bytes]":
-    return start_process(START)
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
