@@ -111,7 +111,7 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.out is not None:
         check_same_evaluation(options.out, run)
     outcome = execute(run, shown)
-    _report(run, outcome, options, evaluations(run, outcome))
+    _report(outcome, options, evaluations(run, outcome))
     return print_end(outcome)
 
 
@@ -125,7 +125,7 @@ def _config(options: argparse.Namespace) -> RunConfig:
     return RunConfig(**words, serializer=options.template or (TEMPLATE,), command=command_line(), began=options.began)
 
 
-def _report(run: "Run", outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
+def _report(outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
     from tabcontam.extensions.evaluate.evaluation_page import document, render_evaluation
     from tabcontam.extensions.evaluate.evaluation_text import print_evaluations
     from tabcontam.verdicts.document import as_json
