@@ -4,17 +4,18 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
-from tabcontam.cli.report_change import ReportChange
 from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
 from tabcontam.config import RULES, RunConfig
-from tabcontam.entry_points import listed, names_of, offered
 from tabcontam.errors import UsageError
 from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.cli.report_change import ReportChange
 
 SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
@@ -93,8 +94,8 @@ def _unloaded(options: argparse.Namespace) -> int:
 UNLOADED = Command("cannot be loaded", lambda made: None, _unloaded)
 
 
-def parser() -> CommandParser:
-    """Return the parser of the whole command line."""
+def parser(typed: Sequence[str] = ()) -> CommandParser:
+    """Return the parser of the whole command line. If a command of the core is typed, extensions are not looked up."""
     main_parser = CommandParser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
@@ -103,13 +104,19 @@ def parser() -> CommandParser:
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    further = names_of("tabcontam.commands", "command", CORE_COMMANDS)
+    further = () if typed and typed[0] in CORE_COMMANDS else _further_names()
     for name in (*CORE_COMMANDS, *further):
         commands.add_parser(name, help="").add = partial(lambda name, made: find_command(name).add(made), name)
     own = tuple(name for name in CORE_COMMANDS if name not in MACHINE)
     main_parser.command_groups = {"commands": own, "commands of extensions": further, "this machine": MACHINE}
     main_parser.about = lambda name: find_command(name).about
     return main_parser
+
+
+def _further_names() -> tuple[str, ...]:
+    from tabcontam.entry_points import names_of
+
+    return names_of("tabcontam.commands", "command", CORE_COMMANDS)
 
 
 def find_command(name: str) -> Command:
@@ -119,6 +126,8 @@ def find_command(name: str) -> Command:
 
 def extension_commands() -> Mapping[str, Command]:
     """Return the commands of extensions by name."""
+    from tabcontam.entry_points import offered
+
     return offered("tabcontam.commands", "command", Command)
 
 
@@ -130,14 +139,17 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser
     return dict(chosen.choices)
 
 
-def report_changes() -> Mapping[str, ReportChange]:
+def report_changes() -> "Mapping[str, ReportChange]":
     """Return the changes of a report that extensions offer, by the names of their options."""
+    from tabcontam.cli.report_change import ReportChange
+    from tabcontam.entry_points import offered
+
     return offered("tabcontam.report_changes", "report change", ReportChange)
 
 
-def typed_options(arguments: Sequence[str] | None) -> set[str]:
+def typed_options(arguments: Sequence[str]) -> set[str]:
     """Return the options and words that a valid command line contains, by their names in argparse's namespace."""
-    anew = parser()
+    anew = parser(arguments)
     for command in commands_of(anew).values():
         for action in command._actions:
             action.default = argparse.SUPPRESS
@@ -223,6 +235,8 @@ def add_rescore(command: argparse.ArgumentParser) -> None:
 
 
 def add_report(command: argparse.ArgumentParser) -> None:
+    from tabcontam.entry_points import listed
+
     command.description = (
         "Make one report of several runs, and compare the results that two of them share. Parts of a run from several "
         "machines (run --shard) become the run that one machine would have made. With --format, write the tables or "
