@@ -51,6 +51,7 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison, TwinLossDifference
 from tabcontam.reading.answer_text import declines
 from tabcontam.statistics.eprocess import Bets, Stake
 
@@ -189,71 +190,6 @@ class PublishedRule:
     def describe(self, trials: Sequence[Trial]) -> str:
         """Return the rule's decision on the paper's own queries as a sentence that a person can check."""
         return f"{self.hits(trials)} of {len(self.counted(trials))} {self.claim}"
-
-
-@dataclass(frozen=True)
-class TwinComparison:
-    """Memory's share of an accuracy, and its parts, from the answers about rows and about their unseen twins.
-
-    `deviation` is the standard deviation of a pair's contribution to the share; a contribution is between -2 and 2.
-    `if_wrong` is the interval of the share if answers that name no class count as wrong; None if there are none.
-
-    `fresh` is the number of answered fresh rows if these replace the twins. Then `pairs` is the number of rows or of
-    fresh rows, whichever is smaller, and `deviation` is the standard deviation of the contribution of a row and a fresh
-    row together.
-    """
-
-    pairs: int
-    left_out: int  # pairs in which at least one answer names no class
-    accuracy: float  # share of right answers on the rows
-    twin_accuracy: float
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the share is 0 or less
-    deviation: float
-    if_wrong: tuple[float, float] | None = None
-    fresh: int = 0
-
-
-@dataclass(frozen=True)
-class TwinLossDifference:
-    """A model's loss of accuracy on unseen twins minus a reference model's loss, over the pairs that both answered."""
-
-    pairs: int
-    accuracy: float  # the reference model's accuracy on the rows
-    twin_accuracy: float
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the model loses no more than the reference
-
-
-@dataclass(frozen=True)
-class ReferenceTwinAccuracy:
-    """One of several reference models, with its accuracy on the compared rows and on their unseen twins."""
-
-    llm: str
-    accuracy: float
-    twin_accuracy: float
-
-
-@dataclass(frozen=True)
-class ReferenceCurveExcess:
-    """A model's accuracy on rows, compared with the accuracy that several reference models predict from its twins.
-
-    `apart` has the smallest and the largest share that result if one reference model is left out. `outside` is true if
-    the model's accuracy on twins is above or below that of every reference.
-    """
-
-    pairs: int
-    references: tuple[ReferenceTwinAccuracy, ...]
-    accuracy: float  # the model's accuracy on the rows that all models answered
-    twin_accuracy: float
-    expected: float  # accuracy on the rows that the reference models predict
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the model's accuracy is not above the predicted one
-    apart: tuple[float, float]
-    outside: bool
 
 
 @dataclass(frozen=True)

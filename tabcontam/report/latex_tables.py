@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.groups import grouped
 from tabcontam.report import memory_shares, paper_methods
 from tabcontam.report.ranking import about, ranking_columns
 from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.report.tex import escaped
 from tabcontam.verdicts.llm_ranking import Rank
-from tabcontam.verdicts.result_types import LETTERS, MemoryShareResult, Result, TableVerdict
+from tabcontam.verdicts.result_types import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded, visible
@@ -175,7 +176,7 @@ def _memory(view: RunResults) -> Iterator[LatexFloat]:
     yield from _floats(LatexFloat(memory_shares.TITLE.lower(), caption, "memory", "llrrr", header, rows))
 
 
-def _share(own: MemoryShareResult) -> str:
+def _share(own: TwinComparison) -> str:
     low, high = map(_decimal, own.interval)
     return rf"{_decimal(own.share)} {{\footnotesize {low} to {high}}}"
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.memory_share_limit import is_share, limits_in_words, share_in_words, unseen_rows
-from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE = "Memory's share of the accuracy"
@@ -30,7 +31,7 @@ class MemoryComparison:
 
     llm: str
     label: str
-    memory: MemoryShareResult
+    memory: TwinComparison
     reference: str = ""
 
     @property
@@ -65,7 +66,7 @@ class MemoryComparison:
         return "".join(signs)
 
 
-def in_words(memory: MemoryShareResult, table: str = "") -> str:
+def in_words(memory: TwinComparison, table: str = "") -> str:
     """Return in words the accuracies on rows and twins, and memory's share. `table` is the name to state, if any."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on_both = f"{own:.2f} on {table or 'rows'} and {twin:.2f} on {unseen_rows(memory)}"
@@ -83,7 +84,7 @@ def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
     return f"{own}: accuracy on rows of the table; {other}: accuracy on {words}"
 
 
-def on_unseen(memory: MemoryShareResult) -> str:
+def on_unseen(memory: TwinComparison) -> str:
     """Return the accuracy on unseen twins or, followed by "(fresh rows)", on fresh rows."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 

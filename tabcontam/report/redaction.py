@@ -12,10 +12,11 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.report.finding_sentences import CORPUS_UNDECIDED_BECAUSE, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.dataset_cards import Card, all_cards
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.result_types import MemoryShareResult, Result, TableFields, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableFields, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
@@ -182,7 +183,7 @@ class Redaction:
     def _folders(self) -> Mapping[str, str]:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
-    def _memory(self, memory: MemoryShareResult | None) -> MemoryShareResult | None:
+    def _memory(self, memory: TwinComparison | None) -> TwinComparison | None:
         """Return memory's share with the published names of its reference LLMs."""
         if memory is None:
             return memory

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 from tabcontam.evidence.base import DECIDED, ReplyState, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg, fisher, mcnemar
+from tabcontam.statistics.number_types import Count, Share, Truth
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.number_types import Count, Share, Truth
 from tabcontam.verdicts.result_types import Result, ResultFields, ResultKey
 from tabcontam.verdicts.run_facts import RunFacts, asked_queries
 from tabcontam.verdicts.thresholds import ALPHA, LEAST_COMMON_QUERIES, SCORE_PRECISION

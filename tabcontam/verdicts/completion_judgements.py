@@ -17,7 +17,7 @@ from tabcontam.evidence.completion_judge import ARM
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
 from tabcontam.groups import grouped
 from tabcontam.statistics.kappa import measure_agreement
-from tabcontam.verdicts.number_types import Coefficient, Count, Truth
+from tabcontam.statistics.number_types import Coefficient, Count, Truth
 from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
 
 TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match

@@ -15,9 +15,9 @@ from zlib import crc32
 from tabcontam.errors import UsageError, option
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
+from tabcontam.statistics.number_types import EXPLAINED, RIGHT
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
-from tabcontam.verdicts.number_types import EXPLAINED, RIGHT
 from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, has_parquet
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import SCHEMA, RunResults

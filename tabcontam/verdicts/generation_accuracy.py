@@ -13,8 +13,8 @@ from tabcontam.evidence.base import GENERATED, Facts, Measure
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import pearson
 from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.statistics.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.llm_ranking import ACCURACIES
-from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 

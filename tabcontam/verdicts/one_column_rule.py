@@ -44,7 +44,7 @@ class JointEvidence(NamedTuple):
 def p_value_of(result: Result) -> float | None:
     """Return the p-value of a result, or 1 / E if the table's tests were asked in turns; None if it has neither."""
     if result.sequential:
-        return _p_value(wealth_by_column(result)[ALL]) if result.bets else None
+        return _p_value(result.bets[ALL]) if result.bets else None
     return result.p_value
 
 
@@ -52,7 +52,7 @@ def standing_of(result: Result) -> StandingPValue:
     """Return the standing p-value of a result with a p-value."""
     without = result.without
     if result.sequential:
-        without = {group: _p_value(wealth) for group, wealth in wealth_by_column(result).items() if group != ALL}
+        without = {group: _p_value(wealth) for group, wealth in result.bets.items() if group != ALL}
     return _largest(p_value_of(result) or 0.0, without)
 
 
@@ -72,7 +72,7 @@ def join_evidence(results: Sequence[Result]) -> JointEvidence:
     p-value or bets.
     """
     several = sum(bool(cell.bets) for cell in results) > 1  # a single test has its own p-value, which is exact
-    bets = join_bets(wealth_by_column(cell) for cell in results if several or cell.sequential)
+    bets = join_bets(cell.bets for cell in results if several or cell.sequential)
     known = [(cell, cell.p_value) for cell in results if cell.p_value is not None and not cell.sequential]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
     groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
@@ -105,11 +105,6 @@ def family_evidence(
         )
         for key, one in joint.items()
     }
-
-
-def wealth_by_column(result: Result) -> dict[str, Wealth]:
-    """Return the outcome of the bets on a result's answers, by the column that is left out."""
-    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in result.bets.items()}
 
 
 def _shows_whole_rows(result: Result) -> bool:

@@ -17,9 +17,9 @@ from tabcontam.evidence.base import (
     Verdict,
     as_read,
 )
-from tabcontam.evidence.base import ReferenceCurveExcess as OfReferences
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
@@ -29,19 +29,7 @@ from tabcontam.verdicts.decisions import Decision, answers_read, corrected, publ
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
-from tabcontam.verdicts.result_types import (
-    BetOutcome,
-    FamilyEvidence,
-    MemoryShareResult,
-    ReferenceAccuracy,
-    Result,
-    ResultKey,
-    SeveralReferencesShare,
-    SingleReferenceShare,
-    Statistic,
-    TableName,
-    TableVerdict,
-)
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, ResultKey, Statistic, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, LLM, PAPER, Over
 from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
@@ -140,7 +128,7 @@ def build_result(
         columns=dict(evidence.columns),
         without=dict(evidence.without),
         e_value=e_value,
-        bets={group: BetOutcome(**own._asdict()) for group, own in evidence.bets.items()},
+        bets=evidence.bets,
         detectable_share=evidence.share,
         memory=memory,
     )
@@ -151,12 +139,10 @@ def build_result(
 
 def _memory(
     evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
-) -> tuple[MemoryShareResult | None, str]:
+) -> tuple[TwinComparison | None, str]:
     """Return memory's share for results.json, and in words its comparison with one or several references."""
-    if evidence.twins is None:
-        return None, ""
-    own = MemoryShareResult(**vars(evidence.twins))
-    if reference is None:
+    own = evidence.twins
+    if own is None or reference is None:
         return own, ""
     if reference.further:
         named = {reference.llm: reference.trials, **reference.further}
@@ -167,7 +153,7 @@ def _memory(
     excess = test.compare_with_reference(trials, reference.trials)
     if excess is None:
         return own, ""
-    own = replace(own, single_reference=SingleReferenceShare(**vars(excess)))
+    own = replace(own, single_reference=excess)
     low, high = (format_signed(limit) for limit in excess.interval)
     own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
     unseen = "fresh rows" if own.fresh else "twins"
@@ -176,22 +162,21 @@ def _memory(
     return own, comparison
 
 
-def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryShareResult, str]:
+def _among(own: TwinComparison, excess: ReferenceCurveExcess | None) -> tuple[TwinComparison, str]:
     """Return memory's share compared with several references, and the comparison in words."""
     if excess is None:
         return own, "no row was answered by this model and all references, or fewer than two references answered any"
-    references = tuple(ReferenceAccuracy(**vars(one)) for one in excess.references)
-    own = replace(own, several_references=SeveralReferencesShare(**{**vars(excess), "references": references}))
+    own = replace(own, several_references=excess)
     low, high = (format_signed(limit) for limit in excess.interval)
     least, most = (format_signed(limit) for limit in excess.apart)
     others = "fresh rows" if own.fresh else "twins"
     sentence = (
-        f"by the curve of {len(references)} reference models an accuracy of {excess.expected:.2f} is expected with "
-        f"{excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) above "
-        f"that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
+        f"by the curve of {len(excess.references)} reference models an accuracy of {excess.expected:.2f} is expected "
+        f"with {excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) "
+        f"above that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
     )
     if excess.outside:
-        twin = [one.twin_accuracy for one in references]
+        twin = [one.twin_accuracy for one in excess.references]
         sentence += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
     return own, sentence
 

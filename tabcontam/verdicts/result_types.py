@@ -8,8 +8,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, EvidenceKind, Family, Verdict
+from tabcontam.evidence.twin_comparison import TwinComparison
+from tabcontam.statistics.eprocess import Wealth
+from tabcontam.statistics.number_types import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.tables.sources import is_source
-from tabcontam.verdicts.number_types import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import rounded, shorten, text
 
 PROMPTS = "default"  # for results from before there were prompt sets
@@ -155,106 +157,6 @@ class ResultFields(TableFields):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BetOutcome:
-    """The log2 of the final value of each unit bet on the answers to a test; docs/method.md explains how E follows."""
-
-    memory: tuple[Number, ...]
-    """One bet for each assumed share of remembered rows, from the smallest share."""
-    honest: tuple[Number, ...]
-    """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
-    rows: Count
-    """The number of rows that are evidence for memory."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SingleReferenceShare:
-    """Memory's share compared with the reference model: the additional loss of the model on unseen twins."""
-
-    pairs: Count
-    """The number of rows that both models answered together with the twins."""
-    accuracy: Share
-    """The accuracy of the reference on these rows."""
-    twin_accuracy: Share
-    """The accuracy of the reference on the twins of these rows."""
-    share: Number
-    """The loss of the model on the twins minus the loss of the reference."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model that loses no more than the reference."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReferenceAccuracy:
-    """One of several reference models that memory's share is compared with."""
-
-    llm: str
-    """The model as the user named it."""
-    accuracy: Share
-    """Its accuracy on the rows that all references and the model under test answered."""
-    twin_accuracy: Share
-    """Its accuracy on the twins of these rows."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SeveralReferencesShare:
-    """Memory's share compared with several reference models: the accuracy above the one that their curve predicts."""
-
-    pairs: Count
-    """The number of rows that all models answered together with the twins."""
-    references: tuple[ReferenceAccuracy, ...]
-    """The references that answered at least one row, in the order in which the user named them."""
-    accuracy: Share
-    """The accuracy of the model under test on these rows."""
-    twin_accuracy: Share
-    """The accuracy of the model under test on the twins of these rows."""
-    expected: Number
-    """The accuracy on rows that the curve of the references predicts from the accuracy on twins."""
-    share: Number
-    """The accuracy on rows minus the expected one."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model on the curve."""
-    apart: Interval
-    """The smallest and the largest share if one of the references is left out."""
-    outside: Truth
-    """True if the accuracy on twins is outside the range of the references, so that the curve is extrapolated."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemoryShareResult:
-    """Memory's share of an accuracy, measured on rows and their unseen twins; docs/method.md explains the method."""
-
-    pairs: Count
-    """The number of rows that were answered together with their twins; the share is measured on them."""
-    left_out: Count
-    """The number of further rows: the answer to the row, or to its twin, was declined or unread."""
-    accuracy: Share
-    """The accuracy on the rows."""
-    twin_accuracy: Share
-    """The accuracy on their twins."""
-    share: Number
-    """Memory's share: the accuracy on rows minus that on twins, minus the loss of learners on the same twins."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model that recalls nothing."""
-    deviation: Amount
-    """The standard deviation of a pair's contribution to the share, from which the number of rows needed follows."""
-    if_wrong: Interval | None = None
-    """The interval if declined and unread answers count as wrong; null if there are none, or no answer was right."""
-    single_reference: SingleReferenceShare | None = None
-    """The share compared with the reference model; null if there is none, or if it gave no answer to compare with."""
-    several_references: SeveralReferencesShare | None = None
-    """The share compared with several reference models; null if fewer than two were named and answered."""
-    further: tuple[str, ...] = ()
-    """The references that the user named after the first one, whether they answered or not."""
-    fresh: Count = 0
-    """The number of answered fresh rows that take the place of twins; 0 if there are twins."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Result(ResultFields):
     """The result of one test for one model, dataset, serializer and prompt set."""
 
@@ -323,7 +225,7 @@ class Result(ResultFields):
     e_value: Amount | None = None
     """E: the value of one unit that was bet on these answers, divided by its value on an honest predictor's answers, if
     that is above one; null if nothing is bet on."""
-    bets: Mapping[str, BetOutcome] = field(default_factory=dict)
+    bets: Mapping[str, Wealth] = field(default_factory=dict)
     """The outcome of the bets: all under "", and without a column, or the columns of one entity, under its name."""
     detectable_share: Share | None = None
     """The smallest share of remembered rows that this test would have detected."""
@@ -331,7 +233,7 @@ class Result(ResultFields):
     """The reason why the verdict is not contaminated, if that needs an explanation."""
     sentence: str | None = None
     """The finding in one plain sentence."""
-    memory: MemoryShareResult | None = None
+    memory: TwinComparison | None = None
     """Memory's share and its parts; null for any other measure."""
     not_averaged: str | None = None
     """The reason why the score is left out of the means of the ranking; null if it counts in them."""

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from tabcontam.evidence.base import EvidenceKind, Family, Verdict
+from tabcontam.statistics.eprocess import Wealth
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.llm_ranking import ranking
 from tabcontam.verdicts.one_column_rule import join_evidence
 from tabcontam.verdicts.result_building import conclude, surely_contaminated, tables
-from tabcontam.verdicts.result_types import BetOutcome, Result, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.run_facts import known_tests
 from tests.report import synthetic
 from tests.report.rendered import judge
@@ -188,8 +189,8 @@ def test_the_gate_takes_no_finding_for_one_of_a_column_that_says_nothing_of_it()
         judge(document)
 
 
-def won(bits: float, rows: int = 5, honest: float = 0.0) -> BetOutcome:
-    return BetOutcome(memory=(bits,) * 5, honest=(honest,) * 5, rows=rows)
+def won(bits: float, rows: int = 5, honest: float = 0.0) -> Wealth:
+    return Wealth(memory=(bits,) * 5, honest=(honest,) * 5, rows=rows)
 
 
 def betting(test: str = ONE, bits: float = 20.0, alone: float = 18.0, **of: Any) -> Result:

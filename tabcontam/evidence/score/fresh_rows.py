@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
-from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
+from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
