@@ -63,8 +63,8 @@ def main(names: list[str]) -> None:
 
 def _figures(one: Evidence) -> str:
     low, high = one.interval or (0.0, 0.0)
-    twin = one.expected or 0.0
-    return f"{one.value:>12.2f} {twin:>5.2f} {f'{twin - one.value:+.2f} [{low:.2f}, {high:.2f}]':>21}"
+    twin = one.measured.expected or 0.0
+    return f"{one.measured.value:>12.2f} {twin:>5.2f} {f'{twin - one.measured.value:+.2f} [{low:.2f}, {high:.2f}]':>21}"
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class Found:
     def memory(self) -> TwinComparison | None:
         """Memory's share, where it was asked and could be measured."""
         cell = self.judged.results.get("memory_share")
-        return cell.memory if cell else None
+        return cell.evidence.memory if cell else None
 
     @property
     def right(self) -> tuple[int, int]:

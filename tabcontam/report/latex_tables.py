@@ -249,12 +249,12 @@ def _square(view: RunResults, result: Result | None) -> str:
     if result is None:
         return ""
     if result.verdict is None:
-        return "--" if result.score is None else f"{result.score:.2f}"
+        return "--" if result.evidence.score is None else f"{result.evidence.score:.2f}"
     return _colored(result.verdict, _bits(view, result))
 
 
 def _bits(view: RunResults, result: Result) -> float | None:
-    return result.recalled_bits if result.test in view.row_tests else None
+    return result.evidence.recalled_bits if result.test in view.row_tests else None
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:

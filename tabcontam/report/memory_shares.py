@@ -93,16 +93,16 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
     """Return the measured memory's shares in the page's order, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
-        MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
+        MemoryComparison(column.llm, column.label, result.evidence.memory, result.reference or "")
         for column in columns
         for result in column.results.values()
-        if is_measured(result) and result.memory is not None
+        if is_measured(result) and result.evidence.memory is not None
     ]
 
 
 def is_measured(result: Result) -> bool:
     """Return whether a result has memory's share, measured from enough answers."""
-    return result.verdict is None and result.memory is not None
+    return result.verdict is None and result.evidence.memory is not None
 
 
 def context(view: RunResults) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def context(view: RunResults) -> dict[str, Any]:
 def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]:
     """Yield clauses on memory's share for an LLM's sentence. Tables after the first `named` ones are only counted."""
     own = [result for result in block.results if is_share(titles.view, result)]
-    measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
+    measured = [(_table(titles, result), result.evidence.memory) for result in own if is_measured(result)]
     for table, memory in measured[:named]:
         if memory is not None:
             yield in_words(memory, table)
@@ -129,7 +129,7 @@ def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]
         yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} is shown below"
     for result in own:
         if result.verdict is not None:
-            why = f": {result.reason}" if result.reason else ""
+            why = f": {result.decision.reason}" if result.decision.reason else ""
             yield f"memory's share of the accuracy on {_table(titles, result)} was not measured ({result.outcome}{why})"
 
 

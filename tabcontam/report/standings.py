@@ -149,7 +149,7 @@ def _standing(
     verdict = (
         Verdict.CONTAMINATED if found else table.verdict if table else strongest(result.verdict for result in rows)
     )
-    shares = [result.detectable_share for result in rows if result.detectable_share is not None]
+    shares = [result.evidence.detectable_share for result in rows if result.evidence.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
     control = ""
@@ -177,7 +177,7 @@ def _standing(
         source=results[0].source,
         corpora=table.corpora if table else (),
         by_corpora=table.by_corpora if table else False,
-        memory=any(is_share(view, result) and (result.memory or result.verdict) for result in results),
+        memory=any(is_share(view, result) and (result.evidence.memory or result.verdict) for result in results),
     )
 
 
@@ -195,6 +195,6 @@ def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""
     decisive = verdict or strongest(result.verdict for result in results)
-    reasons = {result.reason for result in results if result.verdict is decisive}
+    reasons = {result.decision.reason for result in results if result.verdict is decisive}
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""
     return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

@@ -156,7 +156,7 @@ def read_by_table(
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             trials = judgements.attached(result.key, test, trials)
-        if result.answered and not found:
+        if result.evidence.answered and not found:
             raise UsageError(
                 f"{folder / TRIALS} is incomplete: it holds no answers to {result.test} on {result.dataset}"
             )

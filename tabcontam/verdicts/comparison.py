@@ -244,7 +244,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 
 def _counts(result: Result) -> tuple[int, int] | None:
     """Return (hits, queries) of a result without trials; None if it has no such counts, or if its hits are words."""
-    hits, queries, score = result.hits, result.queries, result.score
+    hits, queries, score = result.evidence.hits, result.queries, result.evidence.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=SCORE_PRECISION):
         return None
     return hits, queries

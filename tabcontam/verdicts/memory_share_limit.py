@@ -59,9 +59,9 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
 
 # digits: one more than usual, since the limit next to the share may have two
 def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -> tuple[Conclusion, str]:
-    memory = result.memory
+    memory = result.evidence.memory
     if memory is None:
-        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.reason}"
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.decision.reason}"
     share, (low, high) = f"memory's share {share_in_words(memory, digits)}", memory.interval
     accuracies = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:

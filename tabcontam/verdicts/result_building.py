@@ -29,7 +29,7 @@ from tabcontam.verdicts.decisions import Decision, answers_read, corrected, publ
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
-from tabcontam.verdicts.result_types import FamilyEvidence, Result, ResultKey, Statistic, TableName, TableVerdict
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, ResultKey, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, LLM, PAPER, Over
 from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
@@ -102,46 +102,38 @@ def build_result(
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
     e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
-    finding = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
-    share = evidence.hits / evidence.asked if evidence.asked else None
-    if evidence.p_value is None:  # without a verdict: its own score, or else its statistic
-        share = evidence.value if evidence.score is None else evidence.score
-    memory, compared = _memory(evidence, test, trials, reference)
-    clauses = (finding, conceded.sentence, compared, answers_read(trials) if test.decides else "")
-    result = replace(
-        build_unjudged(name, test, own.verdict, own.reason, planned),
-        paper_verdict=paper.verdict,
+    bet = f"{evidence.without_p_value} (E = {rounded('e_value', e_value or 1.0)})"
+    read = answers_read(trials) if test.decides else ""
+    memory, compared = _memory(evidence.memory, test, trials, reference)
+    clauses = (bet if in_turns else evidence.sentence, conceded.sentence, compared, read)
+    sentence = visible("; ".join(filter(None, clauses)), line=True)  # may quote documents
+    evidence = replace(evidence, score=_score(evidence), e_value=e_value, sentence=sentence, memory=memory)
+    result = Result(
+        **name._asdict(),
+        kind=test.kind,
         cut_short=len(trials) != planned,
-        hits=evidence.hits,
-        answered=evidence.answered,
-        asked=evidence.asked,
-        score=None if share is None else round(share, 4),
+        queries=planned,
         reference=reference.llm if reference else None,
-        sentence=visible("; ".join(filter(None, clauses)), line=True),  # may quote documents
-        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
-        null=evidence.null,
-        p_value=evidence.p_value,
-        expected_hits=evidence.expected_hits,
-        interval=evidence.interval,
-        interval_of=evidence.interval_of or None,
-        recalled_bits=evidence.recalled_bits,
-        columns=dict(evidence.columns),
-        without=dict(evidence.without),
-        e_value=e_value,
-        bets=evidence.bets,
-        detectable_share=evidence.share,
-        memory=memory,
+        evidence=evidence,
+        decision=replace(own, paper_verdict=paper.verdict),
     )
     if rules == PAPER and rule:
-        return published_counts(replace(result, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
+        return published_counts(result.changed(verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return result
 
 
+def _score(evidence: Evidence) -> float | None:
+    """Return the share of right answers; without a p-value the own score of the test, or else its statistic."""
+    share = evidence.hits / evidence.asked if evidence.asked else None
+    if evidence.p_value is None:
+        share = evidence.measured.value if evidence.score is None else evidence.score
+    return None if share is None else round(share, 4)
+
+
 def _memory(
-    evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
+    own: TwinComparison | None, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[TwinComparison | None, str]:
     """Return memory's share for results.json, and in words its comparison with one or several references."""
-    own = evidence.twins
     if own is None or reference is None:
         return own, ""
     if reference.further:
@@ -211,7 +203,7 @@ def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
     sentence = "; ".join(filter(None, (rule.describe(trials), answers_read(own))))
-    return replace(result, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
+    return result.changed(hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
 
 
 def build_unjudged(
@@ -224,12 +216,11 @@ def build_unjudged(
     return Result(
         **name._asdict(),
         kind=test.kind,
-        verdict=verdict,
         lacks=lacks,
         cut_short=queries > 0,
         queries=queries,
-        reason=reason,
-        sentence=reason,
+        evidence=Evidence(sentence=reason or ""),
+        decision=Decision(verdict, reason),
     )
 
 
@@ -262,22 +253,22 @@ def conclude(
 
     def decided(number: int, result: Result) -> Result:
         changes: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
-        if rules == PAPER and (known[result.test].number is not None or result.paper_verdict is not None):
+        if rules == PAPER and (known[result.test].number is not None or result.decision.paper_verdict is not None):
             return result.changed(**changes)
         # an earlier run with fewer results in this family may have detected it
-        own = result.otherwise or result.verdict
+        own = result.decision.otherwise or result.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
-        reason = None if own is Verdict.NOT_DETECTED else result.reason
+        reason = None if own is Verdict.NOT_DETECTED else result.decision.reason
         of_table = known[result.test].row_test and ((result.llm, result.table), known[result.test].family) in detected
         if result.sequential:
             changes |= {"q_value": None, "q_without": None}
-            if q_without[number] <= alpha or (of_table and (result.e_value or 0) > 1):
+            if q_without[number] <= alpha or (of_table and (result.evidence.e_value or 0) > 1):
                 return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own)
             return result.changed(**changes, verdict=own, otherwise=None)
         if q_values[number] > alpha:
-            power = _would_find(result.detectable_share, known[result.test].family)
-            reason = power if own is Verdict.NOT_DETECTED else result.reason
+            power = _would_find(result.evidence.detectable_share, known[result.test].family)
+            reason = power if own is Verdict.NOT_DETECTED else result.decision.reason
             return result.changed(**changes, verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
             return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
@@ -300,7 +291,7 @@ def surely_contaminated(result: Result, rules: str, level: float) -> bool:
     """Return whether a result is contaminated, whatever the remaining tests will show."""
     if rules == PAPER:
         return result.verdict is Verdict.CONTAMINATED
-    return result.p_value is not None and one_column_rule.standing_of(result).p_value <= level
+    return result.evidence.p_value is not None and one_column_rule.standing_of(result).p_value <= level
 
 
 def _would_find(share: float | None, family: Family) -> str | None:
@@ -365,11 +356,11 @@ def tables(
             of_family = [result for result in own if known[result.test].family is lacking[0].family]
             reason = one_column_rule.reason_of(of_family, column, p_value)
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=column)
-        if lone := [result for result in own if result.rests_on]:
-            reason = f"{lone[0].test}: {lone[0].reason}"
-            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
+        if lone := [result for result in own if result.decision.rests_on]:
+            reason = f"{lone[0].test}: {lone[0].decision.reason}"
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].decision.rests_on)
         if table.verdict in DECIDED:
-            least = min(own, key=lambda result: 1.0 if result.detectable_share is None else result.detectable_share)
+            least = next((one for one in own if one.evidence.detectable_share == table.detectable_share), own[0])
             power = _would_find(table.detectable_share, known[least.test].family)
             power = power or "the row tests together detect nothing"
             reason = f"decided {_after(table)}: {power}" if table.sequential_queries else power
@@ -388,8 +379,9 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     The share of readable answers that one test needs must be reached by all answers together; as large a share of the
     tests must have an answer.
     """
-    weighed = [result for result in results if result.asked]
-    read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)
+    weighed = [result for result in results if result.evidence.asked]
+    read = sum(result.evidence.answered for result in weighed)
+    asked = sum(result.evidence.asked or 0 for result in weighed)
     silent = [result.test for result in weighed if result.verdict is Verdict.NO_ANSWER]
     enough = read >= LEAST_READ_SHARE * asked and len(weighed) - len(silent) >= LEAST_READ_SHARE * len(weighed)
     if table.verdict is not Verdict.NOT_DETECTED or enough:
@@ -436,8 +428,8 @@ def _family_evidence(results: Iterable[Result], known: Tests, over: Over) -> Fam
 def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
     verdicts = {result.verdict for result in results}
     verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
-    shares = [result.detectable_share for result in results if result.detectable_share is not None]
-    recalled = [result.recalled_bits for result in results if result.recalled_bits is not None]
+    shares = [result.evidence.detectable_share for result in results if result.evidence.detectable_share is not None]
+    recalled = [result.evidence.recalled_bits for result in results if result.evidence.recalled_bits is not None]
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
     in_turns = [result for result in results if result.sequential]
     return TableVerdict(
@@ -452,5 +444,5 @@ def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alph
         bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
-        reason=f"{BY_TESTS[verdict]} {', '.join(result.test for result in results if result.verdict is verdict)}",
+        reason=f"{BY_TESTS[verdict]} {', '.join(one.test for one in results if one.verdict is verdict)}",
     )

@@ -120,12 +120,17 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     assert table.reason.startswith(f"decided after {table.decided_after} of {table.sequential_queries} queries: E = ")
     for cell in cells:
         assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
-        assert (cell.p_value, cell.q_value, cell.interval, cell.without) == (None, None, None, {})
-        assert "p = " not in (cell.sentence or "")
-    telling = [cell for cell in cells if cell.hits]
+        assert (cell.evidence.p_value, cell.decision.q_value, cell.evidence.interval, cell.evidence.without) == (
+            None,
+            None,
+            None,
+            {},
+        )
+        assert "p = " not in cell.evidence.sentence
+    telling = [cell for cell in cells if cell.evidence.hits]
     assert telling
     assert {cell.verdict for cell in telling} == {Verdict.CONTAMINATED}
-    assert all("(E = " in (cell.sentence or "") for cell in telling)
+    assert all("(E = " in cell.evidence.sentence for cell in telling)
 
 
 @pytest.mark.slow
@@ -136,7 +141,7 @@ def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     assert table.verdict is Verdict.NOT_DETECTED
     assert table.decided_after == model.asked[0] <= 60
     assert {cell.verdict for cell in cells} == {Verdict.NOT_DETECTED}
-    assert {cell.detectable_share for cell in cells} == {0.25}
+    assert {cell.evidence.detectable_share for cell in cells} == {0.25}
     assert table.reason.endswith("a model that remembers 25% of the rows would have been detected")
 
 
@@ -198,12 +203,12 @@ def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(t
 def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_path: Path) -> None:
     *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
     assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
-    assert spared.reason == "not asked: the earlier row tests decided the table"
+    assert spared.decision.reason == "not asked: the earlier row tests decided the table"
     hardly = Options(until_decided=True, min_power=0.004)
     *rows, membership = asked(Teller("guesser"), tmp_path / "open", options=hardly, tests=[*ROWS, MATCHED])
     assert {cell.decided_after for cell in rows} == {sum(cell.queries for cell in rows)}
     assert (membership.verdict, membership.sequential) == (Verdict.NOT_DETECTED, False)
-    assert membership.p_value is not None
+    assert membership.evidence.p_value is not None
 
 
 @pytest.mark.usefixtures("cheaply")
@@ -243,7 +248,7 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     assert found.run.until_decided == 0.25
     assert [note.kind for note in found.notes if note.kind is NoteKind.TURNS] == [NoteKind.TURNS]
     assert [table.decided_after for table in controls] == [None, None]  # controls are asked everything
-    assert all(cell.p_value is not None for cell in found.results if cell.control and cell.queries)
+    assert all(cell.evidence.p_value is not None for cell in found.results if cell.control and cell.queries)
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.25"]) == 0
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.2"]) == 6
     assert main(["gate", "run", "--llm", "simulated:oracle"]) == 1
@@ -340,8 +345,8 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     assert len(decided) >= 1
     for cell in found.results:
         if cell.sequential is False and cell.queries:
-            assert cell.reason is not None
-            assert "not asked: -x stopped the run after" in cell.reason
+            assert cell.decision.reason is not None
+            assert "not asked: -x stopped the run after" in cell.decision.reason
 
 
 @pytest.mark.slow

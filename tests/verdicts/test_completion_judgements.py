@@ -7,6 +7,7 @@ import pytest
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.completion_judgements import (
     SETTINGS,
     TEXT,
@@ -111,7 +112,7 @@ def test_the_error_rate_is_that_on_made_pairs() -> None:
 
 def cell(test: str, paper: Verdict | None, place: ResultKey = PLACE) -> Result:
     named = place._replace(test=test)._asdict()
-    return Result(**named, kind=EvidenceKind.MEMORIZATION, verdict=None, paper_verdict=paper)
+    return record_of(Result, **named, kind=EvidenceKind.MEMORIZATION, verdict=None, paper_verdict=paper)
 
 
 def test_people_judges_the_text_and_methods_agree_as_the_tables_of_time_travel_have_it() -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Statistic, Trial
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
@@ -147,9 +147,7 @@ class MemoryShare(ClassificationTest):
         found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
         sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
         return Evidence(
-            statistic="memory's share",
-            value=found.mean,
-            expected=0.0,
+            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
             null="the model is right as often on unseen twins of the same rows",
             sentence="; ".join(filter(None, sentences)),
             hits=sum(pair.own for pair in pairs),
@@ -158,7 +156,7 @@ class MemoryShare(ClassificationTest):
             score=min(1.0, max(0.0, found.mean)),
             interval=found.interval,
             interval_of="memory's share",
-            twins=_on_twins(pairs, found, silent["pair"], if_wrong),
+            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
         )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:

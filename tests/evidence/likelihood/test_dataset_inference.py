@@ -140,7 +140,7 @@ def test_one_who_finds_published_rows_likelier_is_found() -> None:
     evidence = weighed([rng.uniform(0.8, 2.0) + 0.5 * query.withheld for query in asked()])
     assert evidence.p_value is not None
     assert evidence.p_value <= 0.001
-    assert evidence.value > 0.7
+    assert evidence.measured.value > 0.7
     assert (evidence.asked, evidence.answered, evidence.without) == (100, 100, {})
     assert "in published rows" in evidence.sentence
 
