@@ -17,10 +17,10 @@ from pathlib import Path
 from random import Random
 from time import perf_counter, process_time
 
-from tabcontam.models.corpora.corpus_files import corpus_files
-from tabcontam.models.corpora.corpus_index import CorpusIndex
-from tabcontam.models.corpora.portions import portions, read
-from tabcontam.models.corpora.tally import Tally
+from tabcontam.extensions.corpora.search.corpus_files import corpus_files
+from tabcontam.extensions.corpora.search.corpus_index import CorpusIndex
+from tabcontam.extensions.corpora.search.portions import portions, read
+from tabcontam.extensions.corpora.search.tally import Tally
 
 STRINGS = 10_000
 LONG, SHORT = 3000, 200  # letters of a record

@@ -15,13 +15,13 @@ from time import process_time
 from typing import Any
 from unittest.mock import patch
 
-from tabcontam.models.known.exposed.arms import designs
-from tabcontam.models.known.exposed.model_sizes import SIZES, StepSettings
-from tabcontam.models.known.exposed.recipe import Recipe, recipe
-from tabcontam.models.known.exposed.trainable_models import network
-from tabcontam.models.known.exposed.training import BETAS, DECAY, LONGEST, positions_of, train
-from tabcontam.models.known.exposed.training_stream import Stream, learned_tokenizer, stream
-from tabcontam.models.thresholds import WARM_UP_SHARE
+from tabcontam.extensions.exposed.arms import designs
+from tabcontam.extensions.exposed.model_sizes import SIZES, StepSettings
+from tabcontam.extensions.exposed.recipe import Recipe, recipe
+from tabcontam.extensions.exposed.thresholds import WARM_UP_SHARE
+from tabcontam.extensions.exposed.trainable_models import network
+from tabcontam.extensions.exposed.training import BETAS, DECAY, LONGEST, positions_of, train
+from tabcontam.extensions.exposed.training_stream import Stream, learned_tokenizer, stream
 from tabcontam.tables.table import load_table
 
 TURNS = 3

@@ -24,10 +24,10 @@ from typing import Any
 from tabcontam.calibration.power_study import ask, judge, planned
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
-from tabcontam.evidence.rows.guided.guided_completion import GuidedCompletion, partial_conjunction
-from tabcontam.evidence.rows.guided.guided_test import WRONG_LABEL, arm_of, first_piece
-from tabcontam.evidence.rows.guided.word_runs import longest
-from tabcontam.evidence.thresholds import MOST_RECITED_CHANCE
+from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion, partial_conjunction
+from tabcontam.extensions.papers.guided.guided_test import WRONG_LABEL, arm_of, first_piece
+from tabcontam.extensions.papers.guided.word_runs import longest
+from tabcontam.extensions.papers.thresholds import MOST_RECITED_CHANCE
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded

@@ -3,7 +3,8 @@
 The package needs pandas below 3, so that it gets an environment of its own: in the folder `build` of this checkout,
 which git ignores, from the package index; `--python` names another one that has it. What a made-up LLM says to
 each prompt is written down beforehand: it knows some of the iris flowers, and says these in several ways. Printed are
-the package's own count and ours, by test and way. `tests/evidence/rows/memcheck/test_parity.py` says which is right.
+the package's own count and ours, by test and way.
+`tests/extensions/papers/memcheck/test_parity.py` says which is right.
 """
 
 import argparse
@@ -23,13 +24,13 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState
-from tabcontam.evidence.rows.answers_of_several_rows import cell_name
-from tabcontam.evidence.rows.memcheck.csv_row_tests import RawTest
-from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
-from tabcontam.evidence.thresholds import CSV_ROWS_BEFORE
+from tabcontam.extensions.papers.answers_of_several_rows import cell_name
+from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest
+from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.extensions.papers.memcheck.first_token import FirstToken
+from tabcontam.extensions.papers.memcheck.header import Header
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.thresholds import CSV_ROWS_BEFORE
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table

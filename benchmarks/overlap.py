@@ -21,8 +21,8 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.extensions.corpora.search.provider import CorpusModel
 from tabcontam.models.base import ModelRequest
-from tabcontam.models.corpora.provider import CorpusModel
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded

@@ -30,9 +30,9 @@ from time import perf_counter, process_time
 from typing import Any
 
 from tabcontam.evidence.questions import Lookup, LookupMode, Matches
-from tabcontam.models.corpora.corpus_files import corpus_files
-from tabcontam.models.corpora.corpus_pass import CorpusPass
-from tabcontam.models.corpora.portions import portions
+from tabcontam.extensions.corpora.search.corpus_files import corpus_files
+from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass
+from tabcontam.extensions.corpora.search.portions import portions
 from tabcontam.tables.table import load_table
 
 THERE, ABSENT = ("titanic", "adult", "diabetes", "penguins"), ("bank", "heart", "german", "iris")

@@ -39,11 +39,11 @@ from benchmarks.wire import served
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
+from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
+from tabcontam.extensions.cluster.ray_library import USUAL
+from tabcontam.extensions.cluster.replicated_model import ReplicatedModel
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.models.ray.cluster import Cluster, RayOptions
-from tabcontam.models.ray.ray_library import USUAL
-from tabcontam.models.ray.replicated_model import ReplicatedModel
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table

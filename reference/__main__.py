@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tabcontam.errors import Exit, UsageError
+from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.models.catalogue import load_catalogue
 from tabcontam.paths import replace_file
 from tabcontam.report.formats import Shape, render_form
-from tabcontam.runs.redacted_folder import redact
 from tabcontam.verdicts.document import read_results
 
 LIST = Path(__file__).with_name("reference.toml")

@@ -39,7 +39,7 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tabcontam.asking.run_shards import RunShard
+    from tabcontam.extensions.cluster.run_shards import RunShard
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
@@ -417,7 +417,7 @@ def fresh(
     The same call continues where it was stopped. Ctrl-C stores the replies and raises `KeyboardInterrupt`. Raises
     `UsageError` for a bad input, if nothing counts as fresh, and if an LLM could not be asked everything.
     """
-    from tabcontam.cli.fresh_command import fresh_order, named_feed, write_fresh_rows
+    from tabcontam.extensions.fresh.fresh_command import fresh_order, named_feed, write_fresh_rows
 
     words = locals() | {
         "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
@@ -435,8 +435,8 @@ def fresh(
     if feed is None:
         found, card, file = write_fresh_rows(words)
         return Fresh(words["out"], found.facts(card, file), card, len(found.table.rows))
+    from tabcontam.extensions.fresh.fresh_set import make
     from tabcontam.report import progress_display as report_progress
-    from tabcontam.runs.fresh_set import make
 
     made = make(fresh_order(words, feed), report_progress.progress(quiet=not progress))
     if made.interrupted:
@@ -485,7 +485,7 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
 
 def _shard(given: str | None) -> "RunShard | None":
     """Return the part of a run that a text such as "3/8" means; None for the whole run. Raises `UsageError`."""
-    from tabcontam.asking.run_shards import RunShard
+    from tabcontam.extensions.cluster.run_shards import RunShard
 
     try:
         return None if given is None else RunShard.read(str(given))

@@ -1,32 +1,128 @@
-"""The extensions of other packages: the entry points of a group, listed without importing any extension."""
+"""The parts that extensions add: the entry points of a group, listed without importing any extension.
 
+The extensions of this package use the same groups as those of other packages. The files of the installed packages are
+read directly: importing `importlib.metadata` would take longer than all other imports of `--help`.
+"""
+
+import os
 import re
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import metadata
+from dataclasses import dataclass
+from functools import cache, reduce
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
 
 from tabcontam.errors import UsageError
 
+OWN = "tabcontam"
+T = TypeVar("T")
 NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
-def find_entry_points(
-    group: str, what: str, built_in: Collection[str]
-) -> tuple[dict[str, metadata.EntryPoint], list[str]]:
-    """Return the entry points of a group by name, and a line for each unusable one; `what` is their kind, in words."""
-    found: dict[str, metadata.EntryPoint] = {}
-    left_out: list[str] = []
+@dataclass(frozen=True)
+class EntryPoint:
+    """A line of an installed package's `entry_points.txt`: `name` = `value`, where `value` is MODULE:OBJECT."""
+
+    name: str
+    value: str
+    package: str
+
+    def load(self) -> Any:
+        """Return the object. Raises any error of its module's import."""
+        module, _, path = self.value.partition(":")
+        return reduce(getattr, path.split("."), import_module(module))
+
+
+@cache
+def listed(group: str) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group in all installed packages, sorted by name."""
+    points = [
+        EntryPoint(name.strip(), value.strip(), package)
+        for package, text in _packages()
+        for heading, lines in re.findall(r"^\[(.*?)\]\s*$([^\[]*)", text, re.MULTILINE)
+        if heading.strip() == group
+        for name, _, value in (line.partition("=") for line in lines.splitlines() if "=" in line)
+    ]
+    return tuple(sorted(points, key=lambda point: (point.name, point.package)))
+
+
+@cache
+def _packages() -> tuple[tuple[str, str], ...]:
+    """Return the name and the `entry_points.txt` of each installed package that has a group of ours."""
+    found: dict[str, tuple[str, str] | None] = {}
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in sorted(names):
+            package = name.partition("-")[0].lower()
+            if name.endswith((".dist-info", ".egg-info")) and package not in found:
+                found[package] = _package(Path(folder, name))
+    return tuple(each for each in found.values() if each)
+
+
+def _package(folder: Path) -> tuple[str, str] | None:
     try:
-        points = sorted(metadata.entry_points(group=group), key=lambda point: (point.name, package(point)))
-    except Exception as error:  # damaged metadata of another package
-        return {}, [f"{what}s of other packages cannot be listed: {_reason(error)}"]
-    for point in points:
+        text = (folder / "entry_points.txt").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    if f"[{OWN}." not in text:
+        return None
+    about = next((path for path in (folder / "METADATA", folder / "PKG-INFO") if path.is_file()), None)
+    stated = re.search(r"^Name: *(\S+)", about.read_text("utf-8", "replace"), re.MULTILINE) if about else None
+    return stated[1] if stated else folder.name.partition("-")[0], text
+
+
+def own(group: str) -> list[Any]:
+    """Return the objects that this package's extensions add to a group, sorted by their entry points' names."""
+    return [point.load() for point in listed(group) if point.package == OWN]
+
+
+@cache
+def offered(group: str, what: str, kind: type[T]) -> Mapping[str, T]:
+    """Return the objects of a group by name: those of this package's extensions, then those of other packages.
+
+    `what` is their kind, in words. An object of another package that cannot be loaded, or that is no `kind`, is
+    reported in a line on standard error.
+    """
+    found = {point.name: point.load() for point in listed(group) if point.package == OWN}
+    others, complaints = find_entry_points(group, what, found)
+    for name, point in others.items():
+        try:
+            with raise_as_usage_error(point, what):
+                loaded = point.load()
+            if not isinstance(loaded, kind):
+                raise UsageError(
+                    f"{describe_entry_point(point, what)} is left out: {point.value} is no {kind.__name__}"
+                )
+            found[name] = loaded
+        except UsageError as error:
+            complaints.append(str(error))
+    for complaint in complaints:
+        print(f"tabcontam: {complaint}", file=sys.stderr)
+    return found
+
+
+def find_entry_points(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str, EntryPoint], list[str]]:
+    """Return the entry points of other packages by name, and a line for each unusable one.
+
+    `what` is their kind, in words. `built_in` are the names that they cannot have.
+    """
+    found: dict[str, EntryPoint] = {}
+    left_out: list[str] = []
+    for point in listed(group):
+        if point.package == OWN:
+            continue
         if not NAME.fullmatch(point.name):
             why = f"a {what}'s name is made of a-z, 0-9, '.', '_' and '-'"
         elif point.name in built_in:
             why = f"tabcontam has a {what} of that name"
         elif point.name in found:
-            why = f"the package {package(found[point.name])} has one of that name"
+            why = f"the package {found[point.name].package} has one of that name"
         else:
             found[point.name] = point
             continue
@@ -36,7 +132,7 @@ def find_entry_points(
 
 @contextmanager
 def raise_as_usage_error(
-    point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
+    point: EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
     """Turn errors of another package's code into a `UsageError` of one line. Errors of types in `passing` are
     unchanged.
@@ -49,15 +145,9 @@ def raise_as_usage_error(
         raise UsageError(f"{describe_entry_point(point, what)} {failed}: {_reason(error)}") from error
 
 
-def describe_entry_point(point: metadata.EntryPoint, what: str) -> str:
+def describe_entry_point(point: EntryPoint, what: str) -> str:
     """Return the words that name an entry point in a message."""
-    return f"{what} {point.name!r} of the package {package(point)}"
-
-
-def package(point: metadata.EntryPoint) -> str:
-    """Return the name of the package that offers an entry point."""
-    stated = point.dist.metadata["Name"] if point.dist is not None else None
-    return stated or point.value.partition(":")[0].partition(".")[0]
+    return f"{what} {point.name!r} of the package {point.package}"
 
 
 def _reason(error: BaseException) -> str:

@@ -8,8 +8,7 @@ from random import Random
 
 from tabcontam.evidence.base import RequiredInput, Test
 from tabcontam.tables.dataset_cards import ClassificationQuestion
-from tabcontam.tables.planting_key import PlantedCell
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Cell, DrawnCell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
 KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
@@ -63,10 +62,10 @@ def planted(table: Table, cells: int = 200) -> Table:
     """A register of ships with the cells that its owner drew: the lengths of the first ships."""
     place = table.columns.index("length_m")
 
-    def cell(row: int) -> PlantedCell:
+    def cell(row: int) -> DrawnCell:
         metres, hundredths = str(table.rows[row][place]).split(".")
         first = int(hundredths) // 10 * 10
-        return PlantedCell(row, "length_m", tuple(f"{metres}.{first + digit:02}" for digit in range(10)))
+        return DrawnCell(row, "length_m", tuple(f"{metres}.{first + digit:02}" for digit in range(10)))
 
     return replace(table, drawn_cells=tuple(map(cell, range(min(cells, len(table.rows))))))
 

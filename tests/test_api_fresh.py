@@ -10,10 +10,10 @@ import pytest
 import tabcontam
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
+from tests.extensions.fresh.loopback_feeds import FeedServer
+from tests.extensions.fresh.passages.writing import server as writing
 from tests.loopback import LoopbackServer
-from tests.loopback_feeds import FeedServer
 from tests.made_passages import MARCH, made_texts
-from tests.passages.writing import server as writing
 
 ROWS = "day,port,crates\n2026-01-05,Wexlow,12\n2026-03-01,Thoom,7\n2026-03-09,Zand,31\n,Bexa,4\n"
 

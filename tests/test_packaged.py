@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tabcontam.report.citations import RONVAL
+from tabcontam.extensions.publish.citations import RONVAL
 from tabcontam.version import __version__
 
 ROOT = Path(__file__).parents[1]

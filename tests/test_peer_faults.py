@@ -58,7 +58,7 @@ from tests.report.synthetic import document
 IS = load_serializers()["is"]
 LEVEL = 0.001
 SHIPS = ships(180)
-# documents answer no question in words: tests/evidence/corpus has what they leave unsaid
+# documents answer no question in words: tests/extensions/corpora/overlap has what they leave unsaid
 ALL = [test.id for test in all_tests() if Capability.SEARCH not in test.needs]
 VALUE = FeatureCompletion()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tabcontam"
+EXTENSIONS = PACKAGE / "extensions"
 FACE = {"__init__", "__main__"}
 IMPORT = re.compile(
     r"^ *(?:from tabcontam(?:\.(\w+)[\w.]*)? import (\([^)]*\)|.*)|import (tabcontam\..*))", re.MULTILINE
@@ -46,7 +47,21 @@ def test_a_room_imports_only_rooms_above_it() -> None:
     found: dict[str, set[str]] = {}
     for file in modules():
         if (room := room_of(file)) not in FACE:
-            below = {name for name in imports(file) if name != room and order[name] > order[room]}
+            below = {name for name in imports(file) if name not in (room, "extensions") and order[name] > order[room]}
             if below:
                 found[str(file.relative_to(ROOT))] = below
     assert found == {}, "each of these files imports rooms that stand below its own"
+
+
+def extensions_of(file: Path) -> set[str]:
+    """The extensions that a module imports or names."""
+    return set(re.findall(r"\btabcontam\.extensions\.(\w+)", file.read_text("utf-8")))
+
+
+def test_an_extension_imports_no_other_extension() -> None:
+    found = {}
+    for folder in sorted(path for path in EXTENSIONS.iterdir() if path.is_dir()):
+        for file in sorted(folder.rglob("*.py")):
+            if others := extensions_of(file) - {folder.name}:
+                found[str(file.relative_to(EXTENSIONS))] = others
+    assert found == {"evaluate/evaluate_command.py": {"papers"}, "publish/methods.py": {"papers"}}

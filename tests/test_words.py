@@ -28,7 +28,10 @@ BEGINNINGS = {
 OF_PROVIDERS = {"batch.py", "connection.py", "errors.py", "habits.py", "provider.py", "replies.py"}
 MANY = {"__init__.py", "__main__.py", "base.py", "thresholds.py", *OF_PROVIDERS}
 NAMES = {"beside", "told", "untold", "whoever", "accused", "guesser"}  # words that no identifier has
-JUDGED = ("evidence/completion_judge.py", "passages/judge_queries.py")  # prompts, whose recorded replies stay
+JUDGED = (
+    "extensions/papers/completion_judge.py",
+    "extensions/fresh/passages/judge_queries.py",
+)  # prompts, whose recorded replies stay
 LONGEST = 4_000  # words of a page of the docs
 
 

@@ -30,9 +30,9 @@ from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
 from benchmarks.real.recording import ask
 from tabcontam.errors import Exit, UsageError
+from tabcontam.extensions.exposed.base_models import PROVIDER
 from tabcontam.models.hf.loading import find, weights_digest
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.models.known.exposed.base_models import PROVIDER
 from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.exposed.tables import BEHIND, CLASS, OTHER, READ, TABLES, write
-from tabcontam.models.known.exposed.base_models import PROVIDER
+from tabcontam.extensions.exposed.base_models import PROVIDER
 
 TABCONTAM = (sys.executable, "-m", "tabcontam")
 MODEL = "model-0"  # the folder that expose saves a model in

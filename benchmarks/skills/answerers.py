@@ -10,11 +10,11 @@ from benchmarks.skills.predictors import Predictors
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, Trials
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
-from tabcontam.evidence.rows.answers_of_several_rows import SeveralRowsAnswers, column_of, group_by_row
-from tabcontam.evidence.rows.memcheck.csv_row_tests import csv_serializer
-from tabcontam.evidence.rows.memcheck.first_token import FirstCharactersAnswers, length_of
-from tabcontam.evidence.rows.quiz.letters import LETTERS, options_of
-from tabcontam.evidence.rows.quiz.levels import NONE
+from tabcontam.extensions.papers.answers_of_several_rows import SeveralRowsAnswers, column_of, group_by_row
+from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer
+from tabcontam.extensions.papers.memcheck.first_token import FirstCharactersAnswers, length_of
+from tabcontam.extensions.papers.quiz.letters import LETTERS, options_of
+from tabcontam.extensions.papers.quiz.levels import NONE
 from tabcontam.models.known.simulated import SimulatedQuery, is_remembered
 from tabcontam.tables.serializers import TemplateRows
 from tabcontam.tables.table import Cell, Table

@@ -9,9 +9,9 @@ from tabcontam.asking.asker import Asker
 from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.asking.table_turns import TableTurns
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
+from tabcontam.extensions.papers.completion_judgements import Judgements
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
-from tabcontam.verdicts.completion_judgements import Judgements
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey

@@ -17,13 +17,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
 from tabcontam.asking import background_loop
-from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
 from tabcontam.asking.query_plan import Options
-from tabcontam.asking.remote_preparation import prepare_remotely
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
 from tabcontam.evidence.base import Family, Test
-from tabcontam.models.ray.machines import ClusterMachines
+from tabcontam.extensions.cluster.machines import ClusterMachines
+from tabcontam.extensions.cluster.preparation_jobs import fill_cache, job_of, table_from
+from tabcontam.extensions.cluster.remote_preparation import prepare_remotely
 from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table

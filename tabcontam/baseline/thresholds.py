@@ -30,7 +30,6 @@ LEAST_CODE_SHARE = 0.98  # share of a column's values that must be codes of one 
 MOST_CODE_BEGINNINGS = 3  # beginnings of a column of codes that are used, the longest ones; benchmarks.skill
 LEAST_ROWS_PER_BEGINNING = 1.3  # rows, on average, that must share the beginning of a code; benchmarks.skill
 LEAST_NUMBER_STEP = 1e-9  # distance below which two numbers count as equal in a density; benchmarks.surrogates
-STEP_DECIMALS = 9  # decimals of the step between two rows; by hand
 LEAST_SPIKE_SHARE = 0.04  # share of rows from which a number counts as a spike; benchmarks.baseline
 CLOSE_ROW_ESCAPE = 0.3  # weight of other predictors, in rows, for each value of close rows; benchmarks.baseline
 MOST_GRID_STEPS = 1000  # steps of a column up to which each value in between is a candidate; benchmarks.baseline

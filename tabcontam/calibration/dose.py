@@ -138,3 +138,8 @@ def _correlations(own: Sequence[Observation]) -> list[float]:
             correlated = spearman([copies for copies, _ in known], [place for _, place in known])
             found += [correlated.value] if correlated else []
     return found
+
+
+def amount(copies: float) -> str:
+    """Return a number of copies in a short form for people."""
+    return f"{copies:,.2f}".rstrip("0").rstrip(".")

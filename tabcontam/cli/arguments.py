@@ -1,25 +1,18 @@
 """The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tabcontam.cli import help_texts as texts
-from tabcontam.cli.chronology_command import add_chronology
+from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
-from tabcontam.cli.evaluate_command import add_evaluate
-from tabcontam.cli.expose_command import add_expose
-from tabcontam.cli.fresh_command import add_fresh
-from tabcontam.cli.index_command import add_index
-from tabcontam.cli.judge_command import add_judge
-from tabcontam.cli.ladder_command import add_ladder
 from tabcontam.cli.option_values import folder, level, path, positive
-from tabcontam.cli.plant_command import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
+from tabcontam.entry_points import listed, offered
 from tabcontam.verdicts.rules import FAMILY_OVER, RULES
 from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.version import __version__
 
-FORMATS = ("markdown", "latex", "csv", "svg", "pdf", "bibtex", "conda", "model-card", "dataset-card")
 SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 
@@ -40,22 +33,21 @@ def parser() -> argparse.ArgumentParser:
         ("replay", _add_replay, "judge recorded answers; asks no LLM"),
         ("power", _add_power, "measure how often the tests detect an LLM that remembers rows of a table"),
         ("rescore", _add_rescore, "judge a past run again, from its answers"),
-        ("judge", add_judge, "judge by hand which completions of a run match, and compare judges"),
         ("report", _add_report, "make one report of several runs, or write another format"),
         ("gate", add_gate, "turn verdicts into an exit code, to stop a script or a CI job"),
-        ("evaluate", add_evaluate, "measure the few-shot accuracy of an LLM on a table, and how much of it is memory"),
-        ("plant", add_plant, "draw last digits of a table from a secret key, before you publish it"),
-        ("expose", add_expose, "make small language models that have read a table a known number of times"),
-        ("ladder", add_ladder, "show results of the tests by how often models have read a table"),
-        ("chronology", add_chronology, "compare accuracies on tables from before and after the end of training data"),
-        ("fresh", add_fresh, "collect rows or texts published since a day, which no older LLM has read"),
-        ("index", add_index, "index documents on disk, so that searches are fast"),
         ("cache", _add_cache, "show how many replies are stored and where, or delete them with --clear"),
         ("doctor", _add_doctor, "check what is installed and reachable here, and what is missing"),
         ("completion", _add_completion, "print the code by which a shell completes commands, options and names"),
     ):
         add(commands.add_parser(name, help=about))
+    for name, command in extension_commands().items():
+        command.add(commands.add_parser(name, help=command.about))
     return main_parser
+
+
+def extension_commands() -> Mapping[str, Command]:
+    """Return the commands of extensions by name."""
+    return offered("tabcontam.commands", "command", Command)
 
 
 def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -168,7 +160,9 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         help="the folders of past runs (default, on a terminal only: the newest under reports/)",
     )
     command.add_argument(
-        "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
+        "--format",
+        choices=("csv", *(point.name for point in listed("tabcontam.formats"))),
+        help="write one document instead of a folder (svg and pdf are plots)",
     )
     command.add_argument(
         "--redact",

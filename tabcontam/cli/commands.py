@@ -13,15 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import commands_of, parser, typed_options
-from tabcontam.cli.chronology_command import chronology
-from tabcontam.cli.evaluate_command import evaluate
-from tabcontam.cli.expose_command import expose
-from tabcontam.cli.fresh_command import fresh
-from tabcontam.cli.index_command import index
-from tabcontam.cli.judge_command import judge
-from tabcontam.cli.ladder_command import ladder
-from tabcontam.cli.plant_command import plant
+from tabcontam.cli.arguments import commands_of, extension_commands, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
@@ -45,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _ended_as_by_ctrl_c():
             _set_defaults(options, command_line, arguments)
-            return COMMANDS[options.command](options) or Exit.DONE
+            return _command(options.command)(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
@@ -193,9 +185,13 @@ def _doctor(options: argparse.Namespace) -> int:
     return Exit.USAGE if broken else Exit.DONE
 
 
+def _command(name: str) -> Callable[[argparse.Namespace], int | None]:
+    return COMMANDS[name] if name in COMMANDS else extension_commands()[name].run
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
-    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "chronology": chronology, "evaluate": evaluate,
-    "fresh": fresh,
-    "index": index, "cache": _cache, "doctor": _doctor, "completion": completion,
+    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
+    "gate": gate,
+
+    "cache": _cache, "doctor": _doctor, "completion": completion,
 }  # fmt: skip

@@ -59,7 +59,6 @@ def llms() -> list[Item]:
 
     A provider that cannot be loaded is reported in a line on standard error.
     """
-    from tabcontam.entry_points import package
     from tabcontam.models.catalogue import load_catalogue
     from tabcontam.models.gguf.gguf_files import carried
     from tabcontam.models.prices import load_prices, price_of
@@ -80,7 +79,7 @@ def llms() -> list[Item]:
         *(
             {
                 "name": f"{point.name}:MODEL",
-                "about": f"from the package {package(point)}",
+                "about": f"from the package {point.package}",
                 "text": inspect.getdoc(opener) or "",
             }
             for point, opener in load_plugins()

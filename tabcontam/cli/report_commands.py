@@ -50,7 +50,7 @@ def report(options: argparse.Namespace) -> None:
     if options.format:
         results = load_all(options.runs, options.family_over, options.incomplete)
         if redacting:
-            from tabcontam.report.redaction import redact_results
+            from tabcontam.extensions.publish.redaction import redact_results
 
             results, _ = redact_results(results, options.redact_all)
         _write_format(options, results)
@@ -61,7 +61,7 @@ def report(options: argparse.Namespace) -> None:
     out = options.out or new_folder(datetime.now())
     writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
     if redacting:
-        from tabcontam.runs.redacted_folder import KEY, redact
+        from tabcontam.extensions.publish.redacted_folder import KEY, redact
 
         with writing:
             results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
@@ -133,9 +133,9 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
 
 
 def replay(options: argparse.Namespace) -> None:
+    from tabcontam.extensions.papers.recorded_judgements import judges
     from tabcontam.reading.word_decision import english
     from tabcontam.replay.record_kinds import judge_files
-    from tabcontam.replay.recorded_judgements import judges
     from tabcontam.report.replay_text import render_replay
     from tabcontam.runs.folder import record_replay, replay_results
     from tabcontam.verdicts.document import as_json

@@ -79,7 +79,7 @@ def gate(options: argparse.Namespace) -> int:
 def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
     """Return the run to make. `words` are arguments of `tabcontam.run` (None: default), `command` is as typed."""
     from tabcontam.asking.query_plan import Options
-    from tabcontam.models.ray.cluster import check_engine
+    from tabcontam.extensions.cluster.cluster import check_engine
     from tabcontam.runs.run import RunOrder
     from tabcontam.tables.dataset_splits import SplitChoice
     from tabcontam.tables.readers.base import text_format
@@ -254,10 +254,10 @@ def _judged(
 
 def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
+    from tabcontam.extensions.papers.run_judge import rows_leaving
     from tabcontam.report.plan_text import plan_document, plan_text
     from tabcontam.runs.run import survey
     from tabcontam.runs.run_description import not_asked
-    from tabcontam.runs.run_judge import rows_leaving
 
     estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)
     if options.json:

@@ -270,6 +270,7 @@ class Test(ABC):
 
     id: ClassVar[str]
     title: ClassVar[str]  # by default the words of the id
+    follows: ClassVar[str] = ""  # the id of the test that stands before it in lists, for a test of an extension
     family: ClassVar[Family]
     kind: ClassVar[EvidenceKind]
     published: ClassVar[PublishedRule | None] = None

@@ -1,69 +1,48 @@
-"""The contamination tests: the built-in ones, in the order of the paper's Table 1, and those of other packages.
+"""The contamination tests: the core's, in the order of the paper's Table 1, those of extensions and other packages.
 
-Another package offers a test as an entry point of the group `tabcontam.tests`: the entry point's name is the test's id,
-and its object the test's class. If it cannot be loaded, a line on standard error reports this, and all other tests
-work.
+An extension or another package offers a test as an entry point of the group `tabcontam.tests`: the entry point's name
+is the test's id, and its object the test's class. If another package's test cannot be loaded, a line on standard error
+reports this, and all other tests work.
 """
 
 import sys
 from functools import cache
-from importlib.metadata import EntryPoint
 from typing import get_args
 
 from tabcontam import entry_points
+from tabcontam.entry_points import OWN, EntryPoint
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Measure, Test
 
 GROUP = "tabcontam.tests"
 BUILT_IN = (
-    "knowledge.feature_lists:FeatureListInformed",
-    "knowledge.feature_lists:FeatureListUninformed",
-    "knowledge.recognition:RecognitionFeatures",
-    "knowledge.recognition:RecognitionExamples",
-    "knowledge.feature_values:FeatureValuesInformed",
-    "knowledge.feature_values:FeatureValuesUninformed",
-    "rows.completion_tests:IncompleteCompletion",
-    "rows.completion_tests:FullCompletion",
-    "rows.completion_tests:FeatureCompletion",
-    "knowledge.feature_names:FeatureNames",
-    "rows.membership:Membership",
-    "rows.matched_membership:MatchedMembership",
-    "rows.memcheck.header:Header",
-    "rows.memcheck.row_completion:RowCompletion",
-    "rows.memcheck.feature_completion:CsvFeatureCompletion",
-    "rows.memcheck.first_token:FirstToken",
-    "rows.memcheck.sampling:Sampling",
-    "rows.guided.guided_completion:GuidedCompletion",
-    "rows.guided.guided_match:GuidedMatch",
-    "rows.quiz.quizzes:Quiz",
-    "rows.quiz.quizzes:QuizCompletion",
-    "rows.quiz.quizzes:QuizObfuscated",
-    "rows.quiz.quizzes:QuizCompletionObfuscated",
-    "rows.list_instances:ListInstances",
-    "rows.task.task_examples:TaskExamples",
-    "rows.task.exact_generation:ExactGeneration",
-    "likelihood.surrogate_rank:SurrogateRank",
-    "likelihood.perplexity:Perplexity",
-    "likelihood.published_scores:Loss",
-    "likelihood.published_scores:Zlib",
-    "likelihood.published_scores:MinK",
-    "likelihood.published_scores:MinKPlusPlus",
-    "likelihood.in_context:Recall",
-    "likelihood.in_context:Codec",
-    "likelihood.last_digits:Digits",
-    "order.row_order:RowOrder",
-    "likelihood.planted_digits:Planted",
-    "likelihood.dataset_inference:DatasetInference",
-    "corpus.row_overlap:RowOverlap",
-    "corpus.ngram_overlap:NgramOverlap",
-    "corpus.header_overlap:HeaderOverlap",
-    "corpus.task_overlap:TaskOverlap",
-    "score.classification:Classification0Shot",
-    "score.classification:Classification1Shot",
-    "score.memory_share:MemoryShare",
-    "score.scored_share:MemoryShareScored",
-    "score.versions:Versions",
-    "score.few_shot:FewShot",
+    "tabcontam.evidence.knowledge.feature_lists:FeatureListInformed",
+    "tabcontam.evidence.knowledge.feature_lists:FeatureListUninformed",
+    "tabcontam.evidence.knowledge.recognition:RecognitionFeatures",
+    "tabcontam.evidence.knowledge.recognition:RecognitionExamples",
+    "tabcontam.evidence.knowledge.feature_values:FeatureValuesInformed",
+    "tabcontam.evidence.knowledge.feature_values:FeatureValuesUninformed",
+    "tabcontam.evidence.rows.completion_tests:IncompleteCompletion",
+    "tabcontam.evidence.rows.completion_tests:FullCompletion",
+    "tabcontam.evidence.rows.completion_tests:FeatureCompletion",
+    "tabcontam.evidence.rows.membership:Membership",
+    "tabcontam.evidence.rows.matched_membership:MatchedMembership",
+    "tabcontam.evidence.likelihood.surrogate_rank:SurrogateRank",
+    "tabcontam.evidence.likelihood.perplexity:Perplexity",
+    "tabcontam.evidence.likelihood.published_scores:Loss",
+    "tabcontam.evidence.likelihood.published_scores:Zlib",
+    "tabcontam.evidence.likelihood.published_scores:MinK",
+    "tabcontam.evidence.likelihood.published_scores:MinKPlusPlus",
+    "tabcontam.evidence.likelihood.in_context:Recall",
+    "tabcontam.evidence.likelihood.in_context:Codec",
+    "tabcontam.evidence.likelihood.last_digits:Digits",
+    "tabcontam.evidence.order.row_order:RowOrder",
+    "tabcontam.evidence.likelihood.dataset_inference:DatasetInference",
+    "tabcontam.evidence.score.classification:Classification0Shot",
+    "tabcontam.evidence.score.classification:Classification1Shot",
+    "tabcontam.evidence.score.memory_share:MemoryShare",
+    "tabcontam.evidence.score.scored_share:MemoryShareScored",
+    "tabcontam.evidence.score.versions:Versions",
 )
 
 
@@ -91,8 +70,15 @@ def by_id() -> dict[str, Test]:
 
 @cache
 def built_in_tests() -> tuple[Test, ...]:
-    """Return the tests of this package."""
-    return tuple(EntryPoint("", f"{__package__}.{place}", GROUP).load()() for place in BUILT_IN)
+    """Return the tests of this package. An extension's test stands after the test that it `follows`."""
+    found: list[Test] = [EntryPoint("", place, OWN).load()() for place in BUILT_IN]
+    waiting: list[Test] = [test() for test in entry_points.own(GROUP)]
+    while waiting:
+        places = {test.id: place for place, test in enumerate(found, 1)}
+        next_one = next((test for test in waiting if test.follows in places), waiting[0])
+        found.insert(places.get(next_one.follows, len(found)), next_one)
+        waiting.remove(next_one)
+    return tuple(found)
 
 
 def _of_package(point: EntryPoint) -> Test:

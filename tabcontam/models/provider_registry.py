@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
-from importlib.metadata import EntryPoint
 from typing import Any
 
-from tabcontam.entry_points import describe_entry_point, find_entry_points, raise_as_usage_error
+from tabcontam.entry_points import OWN, EntryPoint, describe_entry_point, find_entry_points, own, raise_as_usage_error
 from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown_one_or_several
 from tabcontam.models.base import Model
 from tabcontam.models.catalogue import CatalogueEntry, find_entry, is_tag_of_ollama, load_catalogue, plain, successor
@@ -40,8 +39,6 @@ LINES = (
     "tabcontam.models.azure.provider:PROVIDER",
     "tabcontam.models.bedrock.provider:PROVIDER",
     "tabcontam.models.hf.provider:PROVIDER",
-    "tabcontam.models.corpora.provider:PROVIDER",
-    "tabcontam.models.infinigram.provider:PROVIDER",
     "tabcontam.models.known:SIMULATED",
 )
 SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # the providers that a TOML entry defines
@@ -49,8 +46,8 @@ BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that a
 AT_SERVER = re.compile(r"[^:@]@(https?://|localhost\b|[\w.-]+:\d)", re.IGNORECASE)  # NAME@ADDRESS, as after openai:
 CONTROLS = ("control:exposed", "control:unexposed")
 
-_PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
-_PROVIDERS += [*EntryPoint("", SERVICES, GROUP).load(), EntryPoint("", BOTH, GROUP).load()]
+_PROVIDERS: list[Provider] = [EntryPoint("", line, OWN).load() for line in LINES]
+_PROVIDERS += [*EntryPoint("", SERVICES, OWN).load(), EntryPoint("", BOTH, OWN).load(), *own(GROUP)]
 BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 

@@ -18,7 +18,7 @@ from tabcontam.asking.trial_file import RESULTS
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import ReplyState
 from tabcontam.evidence.prompts import load_prompt_set
-from tabcontam.models.corpora.corpus_files import corpus_files
+from tabcontam.extensions.corpora.search.corpus_files import corpus_files
 from tabcontam.models.labels import split_label
 from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, AskingOptions, Condition
 from tabcontam.runs.folder import last_lines

@@ -1,36 +1,22 @@
-"""The kinds of recorded answers, recognised by the keys of their lines. A new kind is added only here."""
+"""The kinds of recorded answers, recognised by the keys of their lines."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
+from tabcontam.entry_points import offered
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.replay import memcheck_records, recorded_quiz, table_1, time_travel
+from tabcontam.replay import table_1
+from tabcontam.replay.record_kind import RecordKind
 from tabcontam.replay.record_lines import Lines, read_lines
 from tabcontam.replay.replay_outcome import ReplayOutcome
 
-Judge = Callable[[Path, Lines, str, Dictionary, bool], ReplayOutcome]
+PAPER = RecordKind(table_1.KEYS, table_1.judged)
 
 
-@dataclass(frozen=True)
-class RecordKind:
-    """A kind of recorded answers: the `keys` of its lines, and the function that judges the lines of a file.
-
-    `judge` gets the file's path, its lines, the rules, the dictionary, and whether disagreements are wanted. It raises
-    `UsageError` for a line that is no record of this kind.
-    """
-
-    keys: tuple[str, ...]
-    judge: Judge
-
-
-KINDS = (
-    RecordKind(table_1.KEYS, table_1.judged),
-    RecordKind(time_travel.KEYS, time_travel.judged),
-    RecordKind(recorded_quiz.KEYS, recorded_quiz.judged),
-    RecordKind(memcheck_records.KEYS, memcheck_records.judged),
-)
+def record_kinds() -> tuple[RecordKind, ...]:
+    """Return the core's kind, the paper's Table 1, and the kinds of extensions: the group `tabcontam.log_readers`."""
+    return (PAPER, *offered("tabcontam.log_readers", "log reader", RecordKind).values())
 
 
 def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
@@ -56,6 +42,6 @@ def kind_of(lines: Lines) -> RecordKind:
     try:
         raw = json.loads(lines[0][1])
     except (ValueError, RecursionError):
-        return KINDS[0]
+        return PAPER
     keys = set(raw) if isinstance(raw, dict) else set()
-    return max(KINDS, key=lambda kind: len(keys.intersection(kind.keys)) / len(kind.keys))
+    return max(record_kinds(), key=lambda kind: len(keys.intersection(kind.keys)) / len(kind.keys))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tabcontam.evidence.completion_pairs import CompletionPair
-from tabcontam.verdicts.completion_judgements import Judgement
+from tabcontam.extensions.papers.completion_judgements import Judgement
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result, ResultKey
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tabcontam.paths import PACKAGE
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers break anyway
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")  # an option of the command line
-TEMPLATES = Path(__file__).parent / "templates"
+# the folders with templates, of the core and of extensions
+TEMPLATES = (Path(__file__).parent / "templates", *sorted((PACKAGE / "extensions").glob("*/templates")))
 
 
 @cache
@@ -42,7 +44,7 @@ def environment() -> "Environment":
 @cache
 def asset(name: str) -> str:
     """Return the text of a style sheet or a script."""
-    return (TEMPLATES / name).read_text("utf-8")
+    return next(path for folder in TEMPLATES if (path := folder / name).is_file()).read_text("utf-8")
 
 
 def embedded(*names: str) -> tuple["Markup", str]:

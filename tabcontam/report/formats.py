@@ -1,67 +1,70 @@
-"""The forms of a report, other than the page, that `report --format` writes."""
+"""The formats of a report, other than the page, that `report --format` writes: CSV, and those of extensions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 
+from tabcontam.entry_points import listed, offered
 from tabcontam.errors import UsageError
+from tabcontam.report.csv_text import render_csv
 from tabcontam.verdicts.results import RunResults
 
-METHODS: Mapping[str, str] = {"markdown": "methods_text:markdown_methods", "latex": "methods_text:latex_methods"}
-# Each form with its writer. A writer imports only the library that it needs.
-TEXTS: Mapping[str, str] = {
-    "markdown": "markdown:render_markdown",
-    "csv": "csv_text:render_csv",
-    "bibtex": "citations:render_bibtex",
-    "conda": "conda:render_conda",
-    "model-card": "hub_cards:render_model_card",
-    "dataset-card": "hub_cards:render_dataset_card",
-}
-WHOLE = ("csv", "bibtex")  # forms without squares
-WIDE = ("latex", "svg", "pdf")  # forms that can fill one column or both columns of a two-column page
+GROUP = "tabcontam.formats"
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a form: its width in `columns` of a two-column page, and whether only `methods` are described."""
+    """The shape of a document: its width in `columns` of a two-column page, and whether it has only `methods`."""
 
     methods: bool = False
     columns: int = 2
 
 
-def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
-    """Return the results as `form`, one of `cli.arguments.FORMATS`, such as CSV. Only the library for this form is
-    imported.
+@dataclass(frozen=True)
+class ReportFormat:
+    """A format of a report, as an entry point of the group `tabcontam.formats` whose name users type.
 
-    For recorded answers, a heatmap shows one result in each square, and CSV contains all results. Raises `UsageError`.
+    `render` returns the document. `whole`: a document of recorded answers has all results, not one for each square of
+    the heatmap. `wide`: a document can fill one column or both columns of a two-column page. `methods` returns the
+    paragraphs of a paper's methods section. Raises `UsageError` if a library is missing.
     """
+
+    render: Callable[[RunResults, Shape], bytes]
+    whole: bool = False
+    wide: bool = False
+    methods: Callable[[RunResults], str] | None = None
+
+
+CSV = ReportFormat(lambda view, shape: render_csv(view).encode("utf-8", "backslashreplace"), whole=True)
+
+
+def format_names() -> tuple[str, ...]:
+    """Return the names of all formats, without importing an extension."""
+    return ("csv", *(point.name for point in listed(GROUP)))
+
+
+def report_formats() -> Mapping[str, ReportFormat]:
+    """Return all formats by name."""
+    return {"csv": CSV, **offered(GROUP, "format", ReportFormat)}
+
+
+def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
+    """Return the results in the format with the name `form`. Raises `UsageError`."""
     from tabcontam.replay.recorded_squares import one_result_a_square
 
-    if view.run.recorded and form not in WHOLE:
+    found = report_formats()[form]
+    if view.run.recorded and not found.whole:
         view = replace(view, results=one_result_a_square(view.results))
-    if shape.methods:
-        return _text(METHODS[form])(view).encode("utf-8", "backslashreplace")
-    if form in TEXTS:
-        return _text(TEXTS[form])(view).encode("utf-8", "backslashreplace")
-    if form == "latex":
-        from tabcontam.report.latex_tables import render_latex
-
-        return render_latex(view, shape.columns).encode("ascii")
-    from tabcontam.report.figures import render_figure
-
-    return render_figure(view, form, shape.columns)
+    if shape.methods and found.methods:
+        return found.methods(view).encode("utf-8", "backslashreplace")
+    return found.render(view, shape)
 
 
 def check_shape(form: str, methods: bool, width: str | None) -> Shape:
-    """Return the shape of a form. Raises `UsageError` if the form has no methods paragraphs, or no choice of width."""
-    if methods and form not in METHODS:
-        raise UsageError(f"--methods goes with --format {' or '.join(METHODS)}")
-    if width and (methods or form not in WIDE):
-        raise UsageError(f"--width goes with --format {', '.join(WIDE[:-1])} or {WIDE[-1]}, without --methods")
+    """Return the shape of a document. Raises `UsageError` for a format without methods or without a choice of width."""
+    formats = report_formats()
+    if methods and not formats[form].methods:
+        raise UsageError(f"--methods goes with --format {' or '.join(n for n, one in formats.items() if one.methods)}")
+    if width and (methods or not formats[form].wide):
+        wide = [name for name, one in formats.items() if one.wide]
+        raise UsageError(f"--width goes with --format {', '.join(wide[:-1])} or {wide[-1]}, without --methods")
     return Shape(methods, 1 if width == "one" else 2)
-
-
-def _text(named: str) -> Callable[[RunResults], str]:
-    module, name = named.split(":")
-    written: Callable[[RunResults], str] = getattr(import_module(f"tabcontam.report.{module}"), name)
-    return written

@@ -15,14 +15,10 @@ from typing import Any
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import (
-    chronology_page,
     comparisons,
     evidence,
-    generation_plots,
     heatmap_squares,
-    judges,
     memory_shares,
-    openness_plots,
     paper_methods,
     ranking,
     recalled_rows,
@@ -33,6 +29,7 @@ from tabcontam.report.filters import choices, places
 from tabcontam.report.finding_sentences import Sentence, scope, sentences
 from tabcontam.report.grid import CROWDED, grid
 from tabcontam.report.published_marks import agreements
+from tabcontam.report.report_parts import part_styles, parts_after
 from tabcontam.report.result_markup import ResultMarkup
 from tabcontam.report.split_lines import split_groups
 from tabcontam.report.standings import TableStanding, Titles, standings, titles_of
@@ -46,7 +43,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 
 Paragraph = list[tuple[str, bool]]  # pieces of text, each with whether it is code
 INDEX = "index.html"
-STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css", "chronology.css")
+STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css", "papers.css")
 SCRIPTS = ("page.js", "evidence.js")
 GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # for a summary with thousands of squares
 MOST_SENTENCES = 20  # most sentences on LLMs and controls that are visible at once
@@ -199,12 +196,9 @@ def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
         **ranking.context(view),
         **memory_shares.context(view),
         **row_scores.context(view),
-        **chronology_page.context(view),
-        **openness_plots.context(view),
-        **generation_plots.context(view),
         **paper_methods.context(view, titles),
-        **judges.context(view),
         **_of_corpora(view),
+        "parts_after": parts_after(view),
         "written": ResultMarkup(titles, pages, numbers),
         "rounded": rounded,
         "counts": count,
@@ -216,7 +210,7 @@ def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
 
 def _looks(crowded: bool = False) -> dict[str, Any]:
     """Return the style sheets and scripts of a page, and the hashes with which its policy allows them."""
-    style, style_hash = embedded(*STYLES, *([GRID_STYLE] if crowded else []))
+    style, style_hash = embedded(*STYLES, *part_styles(), *([GRID_STYLE] if crowded else []))
     scripts = [embedded(name) for name in (*SCRIPTS, *([GRID_SCRIPT] if crowded else []))]
     return {
         "style": style,

@@ -12,7 +12,6 @@ from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.citations import paper_name
 from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.report.thresholds import LEAST_SHARED_SETTINGS
 from tabcontam.statistics.kappa import KappaAgreement, measure_agreement
@@ -20,6 +19,16 @@ from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE, AGAINST = "Paper by paper", "Method against method"
+PAPER_NAMES = {
+    # names of papers with published rules, by the `source` of tests
+    "ronval2024": "Ronval et al. 2024",
+    "golchin2023": "Golchin and Surdeanu 2024 (Time Travel)",
+    "golchin2025": "Golchin and Surdeanu 2025 (Data Contamination Quiz)",
+    "sainz2023": "Sainz et al. 2023 (ChatGPT-Cheat?)",
+    "li2024": "Li and Flanigan 2024 (Task Contamination)",
+    "oren2024": "Oren et al. 2024 (order of rows)",
+    "bordt2024": "Bordt et al. 2024 (tabmemcheck)",
+}
 RULE = (
     "Each entry is the verdict of a paper's own rule on an LLM and a table; next to it is the {} of the calibrated "
     "verdict on the same answers, if the test has one."
@@ -96,7 +105,7 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
     usual = any(view.facts[test].number is not None for test in own)
     if len(found) < LEAST_SHARED_SETTINGS and (usual or len(own) < LEAST_SHARED_SETTINGS):
         return {}
-    return {paper_name(source): tuple(tests) for source, tests in found.items()}
+    return {PAPER_NAMES.get(source, source): tuple(tests) for source, tests in found.items()}
 
 
 def mark(result: Result) -> PaperMark:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.calibration.dose import TABLE, Observation, amount
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.ladder_page import amount
 from tabcontam.report.terminal_writer import TerminalWriter, open_table
 from tabcontam.verdicts.wording import phrase, rounded, visible
 

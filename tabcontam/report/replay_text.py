@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tabcontam.evidence.rows.guided.guided_match import PERSONS
+from tabcontam.extensions.papers.completion_judgements import COMPLETIONS
+from tabcontam.extensions.papers.guided.guided_match import PERSONS
+from tabcontam.extensions.papers.judges import TITLES, agreement_texts
 from tabcontam.groups import grouped
 from tabcontam.replay.recorded_squares import one_result_a_square
-from tabcontam.report.judges import TITLES, agreement_texts
 from tabcontam.report.paper_methods import agreement, format_agreement, kappa, matrices, papers, papers_text
 from tabcontam.report.standings import titles_of
-from tabcontam.verdicts.completion_judgements import COMPLETIONS
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result, count
 from tabcontam.verdicts.results import RunResults

@@ -9,11 +9,10 @@ from tabcontam.evidence.base import RECALLED, UNDECIDED, Verdict
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons, memory_shares, paper_methods, recalled_rows
-from tabcontam.report.generation_plots import generation_sentences
 from tabcontam.report.lookup_places import documents, is_lookup, places
-from tabcontam.report.openness_plots import openness_sentences
 from tabcontam.report.query import kind_of, prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, ranking_columns, same_scores, words_of
+from tabcontam.report.report_parts import part_sentences
 from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.split_lines import print_splits, split_groups
 from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter, open_table
@@ -411,7 +410,7 @@ def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
     for sentence in left_out(view):
         paper.line(sentence, "dim")
     if len(view.ranks_in_order) > 1:
-        for sentence in (*correlation_sentences(view), *openness_sentences(view), *generation_sentences(view)):
+        for sentence in (*correlation_sentences(view), *part_sentences(view)):
             paper.line(sentence)
     paper.line()
 

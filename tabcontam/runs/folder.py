@@ -8,17 +8,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from tabcontam.asking.judgement_file import JUDGEMENTS, compared_in, judgement_lines, judgements_in
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
+from tabcontam.extensions.cluster.joined_parts import check_none_missing, in_plan_order, joined_facts
+from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
+from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, compared_in, judgement_lines, judgements_in
+from tabcontam.extensions.papers.overlap_measure import common
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, replace_files_together
 from tabcontam.replay.answer_records import CATALOGUE
 from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.report.trials_by_result import TrialSource
-from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
-from tabcontam.runs.overlap_measure import common
 from tabcontam.runs.replacement_check import check_replaceable
 from tabcontam.runs.shown_trials import reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (
@@ -33,7 +34,6 @@ from tabcontam.verdicts.comparison import (
     pairs_to_compare,
     planned_alike,
 )
-from tabcontam.verdicts.completion_judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
 from tabcontam.verdicts.document import read_results, results_file
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, TextIO
 
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, identity, lines_at
 from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.extensions.papers.completion_judgements import Judgements, judgement_of
 from tabcontam.groups import grouped
 from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.report.evidence import EvidenceLimits, PackedEvidence
@@ -31,7 +32,6 @@ from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
 from tabcontam.runs.shown_trials import TrialConversion, references
 from tabcontam.verdicts.columns import record_of, values_of
 from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
-from tabcontam.verdicts.completion_judgements import Judgements, judgement_of
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 

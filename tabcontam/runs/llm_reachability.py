@@ -8,10 +8,10 @@ from tabcontam.asking.background_loop import run_in_background
 from tabcontam.asking.query_plan import RunSource, check_reachable
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
+from tabcontam.extensions.cluster.cluster import Cluster
+from tabcontam.extensions.cluster.machines import ClusterMachines
 from tabcontam.models.base import Model, unserved
 from tabcontam.models.hf.saved_model import SavedModel
-from tabcontam.models.ray.cluster import Cluster
-from tabcontam.models.ray.machines import ClusterMachines
 from tabcontam.models.served_model import ServedModel
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from tabcontam.asking.judgement_file import JUDGEMENTS
 from tabcontam.asking.trial_file import TRIALS, UNREAD, line_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import ReplyState
+from tabcontam.extensions.papers.judgement_file import JUDGEMENTS
 
 READ = ("parsed", "hit", "readable", UNREAD)  # the fields of a line that rescoring can change
 

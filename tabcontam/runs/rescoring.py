@@ -7,7 +7,6 @@ from itertools import accumulate
 from pathlib import Path
 from random import SystemRandom
 
-from tabcontam.asking.judgement_file import judgements_in
 from tabcontam.asking.trial_file import (
     NUMBER,
     RESULTS,
@@ -23,12 +22,13 @@ from tabcontam.asking.trial_file import (
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.guided.algorithm_one import measured_by
+from tabcontam.extensions.papers.guided.algorithm_one import measured_by
+from tabcontam.extensions.papers.judgement_file import judgements_in
+from tabcontam.extensions.papers.overlap_measure import measure_again, measure_name
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record
-from tabcontam.runs.overlap_measure import measure_again, measure_name
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.judge_pass import JudgePass
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable, plan, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
-from tabcontam.asking.run_shards import RunShard, part_of
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
@@ -25,16 +23,21 @@ from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.rows.guided.algorithm_one import BY_WORDS, measured_by
-from tabcontam.evidence.rows.guided.overlap_measures import OverlapMeasure
 from tabcontam.evidence.selection import asked_by, chooses, selected
+from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
+from tabcontam.extensions.cluster.run_shards import RunShard, part_of
+from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, measured_by
+from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure
+from tabcontam.extensions.papers.judge_pass import JudgePass
+from tabcontam.extensions.papers.overlap_measure import measure_for
+from tabcontam.extensions.papers.run_judge import judge_facts, judging_of, open_judge, rows_leaving
+from tabcontam.extensions.planting.planted_tables import with_keys
 from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, load_prices
 from tabcontam.models.prompt_form import FORMS, HELD
 from tabcontam.models.provider_registry import CONTROLS, LlmResolution, ModelSettings, resolve
-from tabcontam.models.ray.cluster import Cluster, RayOptions
 from tabcontam.paths import check_own_files
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.report.trials_by_result import TrialSource
@@ -46,15 +49,12 @@ from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
-from tabcontam.runs.overlap_measure import measure_for
 from tabcontam.runs.run_description import describe
-from tabcontam.runs.run_judge import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import EVERY_SPLIT, SplitChoice, load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
-from tabcontam.tables.planted_tables import with_keys
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries

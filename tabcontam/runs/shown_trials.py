@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tabcontam.asking.judgement_file import judgements_in, with_judgements
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, TrialPlaces
 from tabcontam.asking.trial_file import TRIALS, Line, trial_of
 from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
-from tabcontam.verdicts.completion_judgements import Judgements
+from tabcontam.extensions.papers.completion_judgements import Judgements
+from tabcontam.extensions.papers.judgement_file import judgements_in, with_judgements
 from tabcontam.verdicts.reference_correction import same_query
 from tabcontam.verdicts.result_types import Result, ResultKey
 

@@ -1,8 +1,6 @@
 """Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 AUC_RESAMPLES = 2_000  # bootstrap resamples for the interval of a difference of AUCs; by hand
-OVERLAP_RESAMPLES = 10_000  # bootstrap resamples of Algorithm 1; Golchin and Surdeanu 2024, Algorithm 1
-SAME_SCORE_SUM = 1e-9  # largest difference of equal sums of scores, for each instance; by hand
 LEAST_CORRELATED_PAIRS = 4  # pairs that a correlation needs: orders of three show nothing; by hand
 CORRELATION_ORDERS = 50_000  # random orders of a correlation's permutation test; by hand
 SMALLEST_GAP_TO_ONE = 1e-9  # gap between a correlation and 1 below which there is no interval; by hand
@@ -31,6 +29,6 @@ PREDICTOR_DRAWS = 1_999  # random permutations of each predictor's test; by hand
 PREDICTOR_NEIGHBOURS = 5  # nearest rows from which a predictor copies labels; by hand
 PREDICTOR_PENALTY = 1.0  # ridge penalty of the weighted sum, times the root of the rows; by hand
 SAME_STATISTIC = 1e-9  # largest difference of equal statistics, and least spread; by hand
-ADDED_SPREAD = 0.5  # distance from the mean of the two values added to each sample; Agresti and Caffo 2000, section 3
 BET_SHARES = (0.03, 0.07, 0.16, 0.38, 0.9)  # shares of remembered rows, each with a bet of its own; benchmarks.decided
 REFERENCE_DRAWS = 2_000  # redrawn pairs and references for a p-value; by hand
+ADDED_SPREAD = 0.5  # distance from the mean of the two values added to each sample; Agresti and Caffo 2000, section 3

@@ -31,7 +31,6 @@ from tabcontam.tables.dataset_cards import (
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
 from tabcontam.tables.large.table_excerpt import TableExcerpt, WholeTableFacts
-from tabcontam.tables.planting_key import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
 from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
@@ -48,6 +47,15 @@ Cell = str | None  # None: missing. An empty field of a text is missing; of a ty
 
 NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
 CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """A cell with drawn digits: its row (from 0, below the header), and all texts that could have been drawn for it."""
+
+    row: int
+    column: str
+    alternatives: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ class Table:
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
     known: tuple[Rows, ...] = field(default=(), repr=False)
-    drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
+    drawn_cells: tuple[DrawnCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
     fresh: Rows = field(default=(), repr=False)
     split: str = ""

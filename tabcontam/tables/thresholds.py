@@ -59,23 +59,10 @@ ENCODING_SAMPLE_BYTES = 64 * 1024  # bytes by which an unknown encoding is detec
 SAMPLE_RECORDS = 1000  # records by which delimiter, quoting and header are detected; by hand
 MOST_SECOND_HEADER_RECORDS = 3  # records below the header that may hold units or names again; by hand
 LONGEST_FEATURE_NAME = 80  # characters of a feature's name that ends a value in an answer; by hand
-LEAST_DISTINCT_NUMBERS = 30  # distinct numbers of a column that can be planted; by hand
-MOST_DEFAULT_STEPS = 5  # steps by which a planted cell may change; by hand
-MOST_STEPS_OF_AMOUNT = 50  # steps by which a cell may change where the user names an amount; by hand
-# digits of a number that programs read without rounding; double precision: 15 decimal digits are exact
-MOST_EXACT_DIGITS = 15
-LEAST_SHARE_OF_DECIMALS = 0.2  # share of numbers with at least the decimals of the last place; by hand
-LEAST_SHARE_ON_STEPS = 0.97  # share of numbers that are multiples of the step; by hand
-LEAST_SHARE_OF_IDENTIFIERS = 0.98  # share of numbers that differ, in a column that numbers the rows; by hand
-MOST_SHARE_OF_REPEATS = 0.5  # share of rows that repeat a number, above which neighbours must occur; by hand
 MOST_CATEGORIES = 30  # distinct values of a column that counts as categorical; by hand
 # distinct values of a FILE's target that has a classification question; by hand; docs/test-your-own-
 # table.md
 MOST_CLASSES = 10
-PLANTED_CELLS = 200  # cells that are planted by default; by hand
-MOST_CHANGE_OF_CELL = 0.1  # standard deviations of a column by which a cell may change; by hand
-MOST_P_VALUE_OF_PLANTING = 1e-3  # p-value of a model that has every planted cell right; by hand
-MOST_ROWS_FOR_LAWS = 300  # rows in which a law that ties a column to others is searched for; by hand
 MOST_ROWS_FOR_TEXTS = 1000  # rows of a FILE by which columns of texts are detected; by hand
 MOST_COLUMNS_WITH_TEXTS = 8  # columns of a FILE whose rows are texts; more are a table with a remark; by hand
 LEAST_WORDS_OF_TEXTS = 8  # words of the median cell, in a column of texts; by hand
@@ -86,8 +73,6 @@ MOST_SWAPS = 100  # swaps that are tried to make a twin's row unlike a real one;
 MOST_ROWS_OF_RARE_VALUE = 4  # rows with one value of a feature that may reveal their class; by hand
 NEAR_NUMBERS = 10  # consecutive rare numbers that are shuffled among each other; by hand
 MOST_ROWS_FOR_DECOYS = 2000  # rows of a table from which the rows of decoys are made; by hand
-# rows of one number, and its rows for each row of the numbers around it, that make it a code; by hand
-SPIKE_ROWS = (10, 5)
 # bytes at the beginning and at the end of a cell that may be a key; benchmarks.large_knowers
 KEY_END_BYTES = (2, 3, 4, 5, 6)
 MOST_SEARCHED_ORDERS = 4  # columns that are tried as the order of a shuffled file; benchmarks.large_knowers

@@ -10,7 +10,6 @@ from statistics import quantiles
 from tabcontam.errors import Skip
 from tabcontam.groups import grouped
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.planted_tables import with_other_digits
 from tabcontam.tables.row_draws import by_content, identity, pool
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.thresholds import (
@@ -39,7 +38,7 @@ def twin(table: Table) -> Table:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
-    kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=MOST_ROWS_OF_RARE_VALUE)))
+    kept = _apart_from(source, enumerate(_mixed(_with_other_digits(source), few=MOST_ROWS_OF_RARE_VALUE)))
     return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])), whole=None)
 
 
@@ -177,3 +176,14 @@ def _part(rows: list[list[Cell]], index: int, group: Sequence[int], is_row: Call
         if not is_row(tuple(row)) and not is_row(tuple(other)):
             return
         row[column], other[column] = other[column], row[column]
+
+
+def _with_other_digits(table: Table) -> Table:
+    """Return the table with its planted digits drawn from another secret; unchanged if no key was given.
+
+    A model that reads the new table has seen none of the published digits, except by chance.
+    """
+    rows, rng = [list(row) for row in table.rows], Random(f"other digits {table.sha256}")
+    for cell in table.drawn_cells:
+        rows[cell.row][table.columns.index(cell.column)] = rng.choice(cell.alternatives)
+    return replace(table, rows=tuple(map(tuple, rows))) if table.drawn_cells else table

@@ -2,14 +2,12 @@
 
 LEAST_COMMON_QUERIES = 0.5  # share of queries in common below which the test is unpaired; by hand
 SCORE_PRECISION = 1e-4  # largest difference of a recorded score from hits per query; by hand
-DATE_LEVEL = 0.01  # level of all significance tests on dated pairs; Li and Flanigan 2024, section 4
 LEAST_READ_SHARE = 0.5  # share of queries, or of tests, with a readable answer for "not detected"; by hand
-LEAST_FIGURE_LLMS = 3  # models with both measures that a table's figure needs; by hand
 LEAST_EXPLAINED_P = 0.05  # p-value above which a reason states that the baseline explains the rest; by hand
-LEAST_GROUP_LLMS = 5  # models of a group that allow a conclusion; by hand
 LEAST_REFERENCE_SHARE = 0.5  # share of queries answered by the reference below which it is reported; by hand
 ALPHA = 0.01  # false discovery rate over a model's results of a family; by hand; errors measured by benchmarks.verdicts
 # share of remembered rows that must be detectable for "not detected"; by hand; measured by benchmarks.decided
 MIN_POWER = 0.25
 MOST_UNREAD_ANSWERS = 20  # answers after which asking stops if none can be read; by hand
 LARGEST_E = 1e299  # E above which only the limit is shown; by hand
+LEAST_FIGURE_LLMS = 3  # models with both measures that a table's figure needs; by hand

@@ -23,11 +23,11 @@ import pytest
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.feeds.feed_cards import FEED, shipped_feeds
+from tabcontam.extensions.exposed.model_sizes import SIZES, ModelSize, StepSettings
+from tabcontam.extensions.fresh.feeds.feed_cards import FEED, shipped_feeds
 from tabcontam.models import provider_registry
 from tabcontam.models.base import Model
 from tabcontam.models.catalogue import load_catalogue
-from tabcontam.models.known.exposed.model_sizes import SIZES, ModelSize, StepSettings
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai import provider as openai
 from tabcontam.models.provider_registry import ModelSettings
@@ -36,9 +36,9 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
+from tests.extensions.fresh.loopback_feeds import FeedServer
 from tests.loopback import LoopbackServer
 from tests.loopback_batches import BatchServer
-from tests.loopback_feeds import FeedServer
 from tests.made_passages import made_texts
 from tests.made_tables import ships
 from tests.replay.made import record, row_record, written

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.cli.arguments import FORMATS, parser
+from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import ReplyState, Verdict
@@ -18,6 +18,7 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.models.catalogue import load_catalogue
 from tabcontam.models.known.simulated import KINDS
 from tabcontam.models.provider_registry import BUILT_IN
+from tabcontam.report.formats import format_names
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tests.commands import FILES
@@ -54,7 +55,14 @@ def test_every_command_is_shown() -> None:
 
 
 def test_every_dataset_serializer_prompt_set_and_simulated_kind_is_named() -> None:
-    names = [*load_cards(), *load_serializers(), *load_prompts(), *KINDS, *(test.id for test in all_tests()), *FORMATS]
+    names = [
+        *load_cards(),
+        *load_serializers(),
+        *load_prompts(),
+        *KINDS,
+        *(test.id for test in all_tests()),
+        *format_names(),
+    ]
     assert [name for name in names if f"`{name}`" not in BY_HAND and not whole(name, BY_HAND)] == []
 
 

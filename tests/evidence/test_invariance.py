@@ -29,9 +29,9 @@ from tabcontam.asking.trial_file import Journal
 from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
 from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.memcheck.first_token import FirstToken
+from tabcontam.extensions.papers.memcheck.header import Header
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import english

@@ -21,7 +21,7 @@ from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.prompts import PromptSet, default_prompts, load_prompts
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.evidence.rows.memcheck.csv_row_tests import BORDT
+from tabcontam.extensions.papers.memcheck.csv_row_tests import BORDT
 from tabcontam.reading.word_decision import pieces
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import Serializer, shipped_templates

@@ -1,8 +1,6 @@
 """The list of tests: built-in ones, and those of other packages, none of which can harm the others."""
 
 from collections.abc import Iterator, Sequence
-from importlib import metadata
-from importlib.metadata import EntryPoint, EntryPoints
 from random import Random
 
 import pytest
@@ -20,21 +18,22 @@ from tabcontam.evidence.base import (
     Statistic,
     Trial,
 )
-from tabcontam.evidence.corpus.row_overlap import RowOverlap
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.evidence.rows.list_instances import ListInstances
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
-from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.evidence.rows.memcheck.header import Header
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
-from tabcontam.evidence.rows.quiz.quizzes import Quiz, QuizCompletion
-from tabcontam.evidence.rows.task.exact_generation import ExactGeneration
-from tabcontam.evidence.rows.task.task_examples import TaskExamples
+from tabcontam.extensions.corpora.overlap.row_overlap import RowOverlap
+from tabcontam.extensions.papers.list_instances import ListInstances
+from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.extensions.papers.memcheck.first_token import FirstToken
+from tabcontam.extensions.papers.memcheck.header import Header
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.quiz.quizzes import Quiz, QuizCompletion
+from tabcontam.extensions.papers.task.exact_generation import ExactGeneration
+from tabcontam.extensions.papers.task.task_examples import TaskExamples
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
+from tests.added_points import added_points
 from tests.answerers import reply_of
 from tests.made_tables import ships
 
@@ -96,8 +95,9 @@ def anew() -> Iterator[None]:
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
-    found = EntryPoints(EntryPoint(name, value, GROUP) for name, value in points.items())
-    monkeypatch.setattr(metadata, "entry_points", lambda group: found.select(group=group))
+    added_points(
+        monkeypatch, GROUP, [(name, value, value.partition(".")[0].partition(":")[0]) for name, value in points.items()]
+    )
 
 
 def test_the_built_in_tests_stand_in_the_order_of_the_paper() -> None:

@@ -5,8 +5,8 @@ import pytest
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.completion_tests import IncompleteCompletion
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.selection import chooses, selected
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 
 
 @pytest.mark.parametrize(

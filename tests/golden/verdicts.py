@@ -34,10 +34,10 @@ from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, asked_of, 
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, ReplyState, Scores, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
-from tabcontam.evidence.score.few_shot import FewShot
+from tabcontam.extensions.corpora.search import provider as corpora
+from tabcontam.extensions.corpora.search.provider import CorpusModel
+from tabcontam.extensions.evaluate.few_shot import FewShot
 from tabcontam.models.base import Model, ModelRequest, PromptForm
-from tabcontam.models.corpora import provider as corpora
-from tabcontam.models.corpora.provider import CorpusModel
 from tabcontam.models.known.simulated import SimulatedModel, SimulatedQuery, read_kind
 from tabcontam.reading.word_decision import english
 from tabcontam.replay.record_kinds import judge_files

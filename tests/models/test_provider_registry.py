@@ -2,12 +2,11 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import date
-from importlib import metadata
-from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tabcontam.models.base import unserved
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.provider_record import Provider
 from tabcontam.models.provider_registry import LlmResolution, ModelSettings, find, resolve
+from tests.added_points import added_points
 from tests.commands import environment
 from tests.loopback import LoopbackServer
 
@@ -239,8 +239,8 @@ def test_a_model_keeps_the_name_that_was_typed() -> None:
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
-    found = EntryPoints(EntryPoint(name, value, provider_registry.GROUP) for name, value in points.items())
-    monkeypatch.setattr(metadata, "entry_points", lambda group: found.select(group=group))
+    named = [(name, value, re.split("[.:]", value)[0]) for name, value in points.items()]
+    added_points(monkeypatch, provider_registry.GROUP, named)
 
 
 def open_known(model: str, settings: ModelSettings) -> Any:
@@ -323,21 +323,11 @@ def test_a_built_in_provider_cannot_be_shadowed(
 
 def test_an_odd_or_a_second_name_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     value = "tests.models.test_provider_registry:open_known"
-    points = [EntryPoint(name, value, provider_registry.GROUP) for name in ("mine", "mine", "two words", "a:b")]
-    monkeypatch.setattr(metadata, "entry_points", lambda group: EntryPoints(points))
+    points = [(name, value, "tests") for name in ("mine", "mine", "two words", "a:b")]
+    added_points(monkeypatch, provider_registry.GROUP, points)
     found, complaints = entry_points.find_entry_points(provider_registry.GROUP, "provider", ())
     assert list(found) == ["mine"]
     assert len(complaints) == 3
-
-
-def test_metadata_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(group: str) -> EntryPoints:
-        raise ValueError("no such\nfile")
-
-    monkeypatch.setattr(metadata, "entry_points", broken)
-    found, (complaint,) = entry_points.find_entry_points(provider_registry.GROUP, "provider", ())
-    assert not found
-    assert complaint == "providers of other packages cannot be listed: ValueError: no such file"
 
 
 def section(title: str) -> str:

@@ -6,17 +6,17 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.reading.word_decision import english
-from tabcontam.replay.record_kinds import KINDS, judge_files, kind_of
+from tabcontam.replay.record_kinds import PAPER, judge_files, kind_of, record_kinds
 from tests.replay.made import record, row_record, written
 
 
 @pytest.mark.parametrize("line", ["{", "[1]", "{}", '{"other": 1}', "[" * 100_000])
 def test_a_line_that_is_no_record_is_read_as_one_of_the_first_kind(line: str) -> None:
-    assert kind_of([(1, line)]) is KINDS[0]
+    assert kind_of([(1, line)]) is PAPER
 
 
 def test_each_kind_is_told_by_its_keys() -> None:
-    for kind in KINDS:
+    for kind in record_kinds():
         line = "{" + ", ".join(f'"{key}": null' for key in kind.keys) + "}"
         assert kind_of([(1, line)]) is kind
 

@@ -6,7 +6,8 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from tabcontam.report import csv_text, figures, github, html, junit, latex_tables, markdown, svg, terminal
+from tabcontam.extensions.publish import figures, latex_tables, markdown
+from tabcontam.report import csv_text, github, html, junit, svg, terminal
 from tabcontam.verdicts import gate
 from tabcontam.verdicts.document import parse_results
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from tabcontam.cli.arguments import FORMATS
 from tabcontam.cli.commands import main
 from tabcontam.report import formats
-from tabcontam.report.formats import render_form
+from tabcontam.report.formats import format_names, render_form
 from tabcontam.verdicts.document import parse_results
 from tests.report.rendered import render_csv, render_latex, render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, results
@@ -36,7 +35,7 @@ def files(folder: Path) -> set[str]:
 @pytest.mark.slow
 def test_every_form_that_the_command_line_names_is_another() -> None:
     pytest.importorskip("matplotlib")
-    begin = {form: render_form(parse_results(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
+    begin = {form: render_form(parse_results(results(["m"], ["iris"])), form)[:5] for form in format_names()}
     assert begin == {"markdown": b"# Con", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"} | {
         "bibtex": b"@misc", "conda": b"Evalu", "model-card": b"<!-- ", "dataset-card": b"<!-- ",
     }  # fmt: skip
@@ -102,9 +101,9 @@ def test_results_json_is_no_format(folder: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("--format", "csv", "--methods"), "--methods goes with --format markdown or latex"),
-        (("--format", "csv", "--width", "one"), "--width goes with --format latex, svg or pdf, without --methods"),
-        (("--format", "latex", "--methods", "--width", "one"), "--width goes with --format latex, svg or pdf, "),
+        (("--format", "csv", "--methods"), "--methods goes with --format latex or markdown"),
+        (("--format", "csv", "--width", "one"), "--width goes with --format latex, pdf or svg, without --methods"),
+        (("--format", "latex", "--methods", "--width", "one"), "--width goes with --format latex, pdf or svg, "),
         (("--methods",), "--methods applies to a single document; add --format, such as --format latex"),
         (("--width", "one"), "--width applies to a single document; add --format, such as --format latex"),
     ],
@@ -178,7 +177,7 @@ def test_hostile_texts_are_written_as_utf_8_without_control_characters(form: str
 
 
 def test_a_form_imports_its_own_library_alone() -> None:
-    assert not {"matplotlib", "tabcontam.report.figures"} & vars(formats).keys()
+    assert not {"matplotlib", "tabcontam.extensions.publish.figures"} & vars(formats).keys()
 
 
 def test_a_run_and_a_report_are_summarized_for_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,7 +191,7 @@ def test_the_figure_has_a_line_for_each_llm_and_table(room: float, pages: int) -
     pytest.importorskip("matplotlib")
     from matplotlib.text import Text
 
-    from tabcontam.report.figures.memory_figures import memory_shares
+    from tabcontam.extensions.publish.figures.memory_figures import memory_shares
 
     view = parse_results(run_of(*(shared("$m_1$", f"t{number}", 0.13, (0.05, 0.21)) for number in range(50))))
     figures = memory_shares(view, room)

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabcontam.report import latex_tables
+from tabcontam.extensions.publish import latex_tables
 from tabcontam.report.paper_methods import AgreementMatrix, format_agreement, kappa, mark, matrices, papers, papers_text
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.document import parse_results
+from tests.extensions.publish.test_latex_tables import EVIL as EVIL_IN_LATEX
+from tests.extensions.publish.test_latex_tables import check_source
+from tests.extensions.publish.test_latex_tables import run as ended_well
+from tests.extensions.publish.test_markdown import EVIL, HARMLESS, rows, tokens
 from tests.report.chromium import opened
 from tests.report.rendered import print_report, render_html, render_latex, render_markdown, render_pages
 from tests.report.synthetic import HOSTILE, cell, document, table
-from tests.report.test_latex_tables import EVIL as EVIL_IN_LATEX
-from tests.report.test_latex_tables import check_source
-from tests.report.test_latex_tables import run as ended_well
-from tests.report.test_markdown import EVIL, HARMLESS, rows, tokens
 
 C, N = "contaminated", "not detected"
 TABLES = ("iris", "wine", "adult", "bank")

@@ -111,7 +111,7 @@ class TestOtherScores:
         assert "is the same over" not in words
 
     def test_every_column_is_a_field_with_an_interval_and_has_a_look(self) -> None:
-        from tabcontam.report.figures.ranking_figures import LOOKS, OTHER_LOOKS
+        from tabcontam.extensions.publish.figures.ranking_figures import LOOKS, OTHER_LOOKS
 
         names = [column.name for column in COLUMNS]
         fields = vars(Rank(llm="m"))

@@ -13,11 +13,11 @@ from tabcontam.calibration.dose import TABLE
 from tabcontam.calibration.power_study import Study, measure
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.models.known.exposed.recipe import recipe
+from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.report.power_text import print_power
 from tabcontam.runs.exposed_models import TableObservations, observe_models, with_models
 from tests.commands import tabcontam
-from tests.exposed import made_once
+from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships
 
 HALF, NONE = "simulated:memoriser:0.5", "simulated:guesser"

@@ -10,12 +10,12 @@ import pytest
 import tabcontam
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.models.known.exposed.recipe import recipe
+from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.dose_observations import observations
 from tabcontam.runs.run import Outcome, RunOrder, execute, prepare
 from tabcontam.tables.table import Table
-from tests.exposed import made_once
+from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships
 
 MODE, READ, UNREAD = "simulated:mode", "simulated:memoriser:1", "simulated:guesser"

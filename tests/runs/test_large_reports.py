@@ -286,7 +286,7 @@ class TestColumns:
 
 def test_a_large_folder_is_redacted_without_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the cells of tables that may not be shown would stand in them."""
-    from tabcontam.runs.redacted_folder import redact
+    from tabcontam.extensions.publish.redacted_folder import redact
 
     monkeypatch.setattr(document, "LARGE", 1)
     run_in(tmp_path / "run", ["m1"])

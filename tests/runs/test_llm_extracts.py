@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.judgement_file import JudgementJournal
 from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.extensions.papers.completion_judgements import Judgement
+from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.report.html import Pages
 from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
 from tabcontam.runs import llm_extracts
 from tabcontam.runs.folder import merge
 from tabcontam.runs.shown_trials import TrialConversion, shown_lines
-from tabcontam.verdicts.completion_judgements import Judgement
 from tests.runs.test_large_reports import everything, run_in
 
 LLMS = [f"m{number}" for number in range(1, 6)]

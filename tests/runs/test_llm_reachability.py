@@ -14,10 +14,10 @@ from tabcontam.asking import preparing
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
+from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
+from tabcontam.extensions.cluster.machines import ClusterMachines
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings, resolve
-from tabcontam.models.ray.cluster import Cluster, RayOptions
-from tabcontam.models.ray.machines import ClusterMachines
 from tabcontam.runs import run as running
 from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
 from tabcontam.runs.run import RunOrder, prepare

@@ -12,8 +12,8 @@ import tabcontam
 from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
+from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.runs.folder import merge
-from tabcontam.runs.redacted_folder import redact
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.notes import NoteKind

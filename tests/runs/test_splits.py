@@ -13,7 +13,7 @@ from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.conda import render_conda
+from tabcontam.extensions.publish.conda import render_conda
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.evidence.base import GENERATED
-from tabcontam.report.generation_plots import generation_sentences
+from tabcontam.extensions.dates.generation_plots import generation_sentences
+from tabcontam.extensions.publish.markdown import render_markdown
 from tabcontam.report.html import render_pages
-from tabcontam.report.markdown import render_markdown
 from tabcontam.verdicts.document import as_document, parse_results
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.results import RunResults

@@ -15,8 +15,7 @@ from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Q
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.score.classification import as_endings, likeliest
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
-from tabcontam.evidence.score.shares import unseen_twin
-from tabcontam.evidence.score.shot_results import chances_of
+from tabcontam.evidence.score.shares import chances_of, unseen_twin
 from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc_difference import AucDifference, auc_apart

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from math import exp
 from typing import TYPE_CHECKING
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Query
+from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.statistics.paired_gains import MeanGain
@@ -60,3 +61,13 @@ def _difficulty(own: float, other: float, *, least: float = 0.0005) -> str:
     taken = "subtracted" if own > other else "added"
     get = f"get {own:.3f} on the first and {other:.3f} on the second"
     return f"; {MODELS} {get}, and this difference is {taken}"
+
+
+def chances_of(trial: Trial) -> dict[str, float] | None:
+    """Return the probability of each class among the classes; None if the model reports none."""
+    answer = trial.reply
+    if not isinstance(answer, Likelihoods) or answer.state is not ReplyState.OK:
+        return None
+    highest = max(answer.values)
+    weights = [exp(value - highest) for value in answer.values]
+    return {name: weight / sum(weights) for name, weight in zip(trial.query.asked, weights, strict=True)}

@@ -15,7 +15,7 @@ from tabcontam.models.prompt_form import FORMS
 from tabcontam.tables.table import Table
 
 if TYPE_CHECKING:
-    from tabcontam.models.known.exposed.exposure_card import ExposureCard
+    from tabcontam.models.known.exposure_card import ExposureCard
 
 SMALLEST = ("config.json",)  # the file that every model has
 
@@ -80,7 +80,7 @@ class SavedModel(Model):
         folder = Path(self._name).expanduser()
         if not folder.is_dir():  # a card from elsewhere cannot be trusted
             return None
-        from tabcontam.models.known.exposed.exposure_card import read_card
+        from tabcontam.models.known.exposure_card import read_card
 
         try:
             return read_card(folder)

@@ -20,10 +20,10 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
+from tabcontam.extensions.publish.redaction import restricted_tables
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.reading.word_decision import english
-from tabcontam.report.redaction import restricted_tables
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin

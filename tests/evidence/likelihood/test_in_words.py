@@ -14,18 +14,18 @@ from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
-from tabcontam.evidence.likelihood.planted_digits import Planted
 from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
 from tabcontam.evidence.thresholds import MOST_SAMPLED_ROWS
+from tabcontam.extensions.planting.planted_digits import Planted
+from tabcontam.extensions.planting.planting_key import drawn_place
+from tabcontam.extensions.planting.table_planting import PlantingChoices, plant, write_planted
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
-from tabcontam.tables.planting_key import drawn_place
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.tables.table_planting import PlantingChoices, plant, write_planted
 from tests.commands import tabcontam
-from tests.evidence.likelihood.test_planted_digits import TABLE, drawn
 from tests.evidence.likelihood.test_surrogate_rank import crops
+from tests.extensions.planting.test_planted_digits import TABLE, drawn
 from tests.loopback import LoopbackServer, Response, error
 from tests.made_tables import made_table, planted, ships
 

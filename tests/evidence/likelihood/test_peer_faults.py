@@ -27,13 +27,13 @@ from tabcontam.evidence.base import Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.last_digits import Digits
 from tabcontam.evidence.likelihood.paired_score import PairedScore
-from tabcontam.evidence.likelihood.planted_digits import Planted
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.likelihood.scored_rows import ValueToken
 from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateRank
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Token
+from tabcontam.extensions.planting.planted_digits import Planted
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import english
 from tabcontam.statistics.auc import independent

@@ -12,8 +12,8 @@ from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
 from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import made_table, ships

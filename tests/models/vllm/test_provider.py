@@ -16,11 +16,11 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Endings, Message, Passage, Prompt, ReplyState
 from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, Scores
+from tabcontam.extensions.cluster.replica import Replica, ReplicaFacts, SentAnswer
 from tabcontam.models import base
 from tabcontam.models.base import WENT_ON, FatalError, Model, ModelRequest, PromptForm
 from tabcontam.models.hf.endings import MERGED
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.models.ray.replica import Replica, ReplicaFacts, SentAnswer
 from tabcontam.models.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.version import __version__

@@ -17,7 +17,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
@@ -25,8 +24,10 @@ from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
-from tabcontam.evidence.rows.task.row_keys import order_of
-from tabcontam.tables import frames, table_planting
+from tabcontam.extensions.cluster.preparation_jobs import job_of, table_from
+from tabcontam.extensions.papers.task.row_keys import order_of
+from tabcontam.extensions.planting import table_planting
+from tabcontam.tables import frames
 from tabcontam.tables.large import large_files, large_table_reading, shared_key_rows, table_excerpt, text_streams
 from tabcontam.tables.large.chunks import chunk_of
 from tabcontam.tables.large.reading_progress import report_progress_to

@@ -1,0 +1,145 @@
+"""Pairs of a model and a table with known dates, from the results of runs, and the reasons for omitted pairs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
+from tabcontam.extensions.dates.cutoff_comparison import AccuracyCounts, CutoffComparison
+from tabcontam.extensions.dates.thresholds import DATE_LEVEL
+from tabcontam.statistics import date_exchange as statistics
+from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.tables.splits_by_date import is_dated
+from tabcontam.verdicts.dating import card_of, entry_of, side
+from tabcontam.verdicts.result_types import Result
+from tabcontam.verdicts.results import RunResults
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatedPair(AccuracyCounts):
+    """A model and a table: right answers, the majority class's accuracy, and the table's side of the cut-off."""
+
+    llm: str
+    title: str
+    openness: str
+    cutoff: str
+    cutoff_source: str
+    dataset: str
+    released: str
+    completed: str = ""
+    released_source: str = ""
+    hits: int
+    answered: int
+    majority: float
+    side: int
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The exact 95% interval of its accuracy."""
+        return clopper_pearson(self.hits, self.answered)
+
+    @cached_property
+    def t_test(self) -> tuple[float, float]:
+        """The half-width of the one-sided 99% t-interval, and the t-test's p-value against the majority's accuracy."""
+        return statistics.t_test(self.hits, self.answered, self.majority)
+
+    @cached_property
+    def exact_p(self) -> float:
+        """The exact binomial p-value of the test whether the accuracy is above the majority class's."""
+        return statistics.exceeds(self.hits, self.answered, self.majority)
+
+    @property
+    def above(self) -> bool:
+        """True if the accuracy is above the majority class's."""
+        return self.lift > 0
+
+    @property
+    def significant(self) -> bool:
+        """True if the accuracy is significantly above the majority class's, by the t-test at 99%."""
+        return self.above and self.t_test[1] <= DATE_LEVEL
+
+    @property
+    def exactly(self) -> bool:
+        """True if the accuracy is significantly above the majority class's, by the exact binomial test at 99%."""
+        return self.above and self.exact_p <= DATE_LEVEL
+
+
+def results_by_dates(view: RunResults) -> list[Result]:
+    """Return the classification results on a part of a table: its rows before a month, or after it."""
+    return [result for result in view.subjects if _of_accuracy(view, result) and _is_part(view, result)]
+
+
+def _of_accuracy(view: RunResults, result: Result) -> bool:
+    """Return whether a result's score is an accuracy. Memory's share is not, although its test asks for classes."""
+    return result.kind is EvidenceKind.CLASSIFICATION and view.facts[result.test].measure != RECALLED
+
+
+def _is_part(view: RunResults, result: Result) -> bool:
+    """Return whether a result is on the rows of a table in a period of dates; False for a whole table."""
+    if not is_dated(result.split or ""):
+        return False
+    card = card_of(view, result)
+    return card is None or bool(card.dated_by)
+
+
+def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
+    """Return a line on each model and table with results on dated rows, but not on both sides of the cut-off."""
+    both = {(one.llm, one.dataset) for one in comparisons}
+    pairs = dict.fromkeys((result.llm, result.dataset) for result in results)
+    why = "the run lacks rows from before its training cut-off, or rows from after it"
+    return tuple(f"{llm} on {dataset}: {why}" for llm, dataset in pairs if (llm, dataset) not in both)
+
+
+def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[str, ...]]:
+    """Return the pairs with known dates of each classification test, and a line on each omitted model and table."""
+    left: dict[str, None] = {}
+    pairs: dict[str, list[DatedPair]] = {}
+    taken: set[tuple[str, str, str]] = set()
+    for result in view.subjects:
+        if not _of_accuracy(view, result) or _is_part(view, result):
+            continue
+        if result.verdict is Verdict.SKIPPED:
+            left[f"{result.llm} on {result.dataset}: {result.decision.reason or 'not asked'}"] = None
+            continue
+        if result.verdict is not None or not result.evidence.answered:
+            left[f"{result.llm} on {result.dataset}: no answer named a class"] = None
+            continue
+        pair = _pair(view, result, left)
+        if pair is None:
+            continue
+        if (key := (result.test, result.llm, result.dataset)) in taken:
+            why = f"only the first of several results of {result.llm} counts, since all ask about the same data"
+            left[f"{result.dataset}: {why}"] = None
+            continue
+        taken.add(key)
+        pairs.setdefault(result.test, []).append(pair)
+    return pairs, tuple(left)
+
+
+def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair | None:
+    """Return a result's pair. If it lacks a date or an accuracy, return None and add a line to `left`."""
+    card, entry = card_of(view, result), entry_of(view, result.llm)
+    majority = result.evidence.statistic.expected if result.evidence.statistic else None
+    if entry is None or not entry.cutoff:
+        left[f"{result.llm}: the catalogue states no training cut-off"] = None
+    if card is None or not card.released:
+        left[f"{result.dataset}: no card states its release date"] = None
+    elif result.not_averaged:
+        left[f"{result.dataset}: {result.not_averaged}"] = None
+    elif entry is not None and entry.cutoff and majority is not None and result.evidence.answered:
+        return DatedPair(
+            llm=result.llm,
+            title=entry.title,
+            openness=entry.openness,
+            cutoff=entry.cutoff,
+            cutoff_source=entry.cutoff_source or "",
+            dataset=result.dataset,
+            released=card.released,
+            completed=card.completed,
+            released_source=card.stated_by,
+            hits=result.evidence.hits,
+            answered=result.evidence.answered,
+            majority=majority,
+            side=side(card.released, entry.cutoff, card.completed),
+        )
+    return None

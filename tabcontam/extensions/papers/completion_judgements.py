@@ -1,0 +1,336 @@
+"""Judgements of completions (rows that a model completed) by people and models, judges' errors and agreement.
+
+A judgement is about a completion and the true rest of the row, not about a query. A new completion needs a new one.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+from tabcontam.evidence.base import DECIDED, Test, Trial, Verdict
+from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
+from tabcontam.extensions.papers.completion_judge import ARM
+from tabcontam.groups import grouped
+from tabcontam.statistics.kappa import measure_agreement
+from tabcontam.statistics.number_types import Coefficient, Count, Truth
+from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
+
+TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
+COMPLETIONS: Literal["completions"] = "completions"
+SETTINGS: Literal["settings"] = "settings"
+Compared = Mapping[ResultKey, Sequence[CompletionPair]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One judge's judgement of one pair; a line of judgements.jsonl.
+
+    `by` is the model's spec or a `person`'s name, `pair` a digest of the compared texts. `word` is None if the judge
+    was asked but gave no word. This does not count as "no match"; `detail` states the reason. A pair that was `made` to
+    check the judge has the likeness (true word) `made`. `begging` is true if its completion asks the judge for another
+    word. A made pair belongs to no model: `place.llm` is empty.
+    """
+
+    place: ResultKey
+    query: str
+    by: str
+    pair: str
+    word: Likeness | None
+    person: bool = False
+    made: Likeness | None = None
+    begging: bool = False
+    reply: str = ""
+    detail: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The key of the judgement. A later judgement with the same key replaces it."""
+        return (*self.place, self.query, self.by, self.pair, self.made or "")
+
+    def line(self) -> dict[str, Any]:
+        """Return the judgement as a line of judgements.jsonl."""
+        held = {name: value for name, value in vars(self).items() if name != "place"}
+        return {**self.place._asdict(), **held}
+
+
+def judgement_of(line: Mapping[str, Any]) -> Judgement:
+    """Return the judgement on a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
+    named = {"prompts": PROMPTS, **line}
+    place = ResultKey(**{name: named[name] for name in ResultKey._fields if name in named})
+    texts = (*place, line["query"], line["by"], line["pair"])
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a name is not a text")
+    return Judgement(
+        place,
+        line["query"],
+        line["by"],
+        line["pair"],
+        None if line["word"] is None else Likeness(line["word"]),
+        line.get("person") is True,
+        None if line.get("made") is None else Likeness(line["made"]),
+        line.get("begging") is True,
+        *(str(line.get(name) or "") for name in ("reply", "detail", "version")),
+    )
+
+
+def pair_of(compared: CompletionPair) -> str:
+    """Return a digest of the true piece and the completion."""
+    texts = json.dumps([compared.expected, compared.completion])
+    return hashlib.sha256(texts.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+class Judgements:
+    """The judgements in a run's folder: each judge's last judgement of each pair of texts."""
+
+    def __init__(self, lines: Iterable[Judgement] = ()) -> None:
+        newest: dict[tuple[str, ...], Judgement] = {}
+        for one in lines:
+            newest.pop(one.key, None)
+            newest[one.key] = one
+        self._all = list(newest.values())
+
+    def __iter__(self) -> Iterator[Judgement]:
+        return iter(self._all)
+
+    def with_these(self, more: Iterable[Judgement]) -> "Judgements":
+        """Return these judgements together with later ones."""
+        return Judgements([*self._all, *more])
+
+    @cached_property
+    def judges(self) -> tuple[str, ...]:
+        """The judges by rank: the model that judged last, earlier models, then people in the order of their start."""
+        last = {one.by: place for place, one in enumerate(self._all) if not one.person}
+        people = dict.fromkeys(one.by for one in self._all if one.person)
+        return (*sorted(last, key=lambda by: -last[by]), *(name for name in people if name not in last))
+
+    @cached_property
+    def _of_pairs(self) -> dict[tuple[ResultKey, str, str], dict[str, Judgement]]:
+        found: dict[tuple[ResultKey, str, str], dict[str, Judgement]] = {}
+        for one in self._all:
+            if one.made is None:
+                found.setdefault((one.place, one.query, one.pair), {})[one.by] = one
+        return found
+
+    def of(self, place: ResultKey, compared: CompletionPair) -> dict[str, Judgement]:
+        """Return each judge's judgement of a completion, in the order of `judges`."""
+        found = self._of_pairs.get((place, compared.query_id, pair_of(compared)), {})
+        return {by: found[by] for by in self.judges if by in found}
+
+    def made(self, by: str) -> list[Judgement]:
+        """Return a judge's judgements of pairs that were made to check judges."""
+        return [one for one in self._all if one.made is not None and one.by == by]
+
+    def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> list[Trial]:
+        """Return the trials of a test, each with the judgement that counts for it."""
+        if not test.judgeable or not self._all:
+            return list(trials)
+        words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
+        return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
+
+    def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
+        """Return the word for a completion from the first judge that gave one; None if no judge did."""
+        judgements = self.of(place, compared).items()
+        return next((CompletionJudgement(one.word, by) for by, one in judgements if one.word is not None), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadePairRecord:
+    """A judge's record on made pairs of one likeness."""
+
+    word: Likeness
+    """The likeness of the pairs."""
+    pairs: Count
+    """The number of pairs."""
+    right: Count
+    """The number of pairs for which the judge gave that likeness."""
+    unjudged: Count
+    """The number of pairs for which it gave no readable word."""
+    begging: Count = 0
+    """The number of pairs with a completion that asks the judge for another word."""
+    led: Count = 0
+    """The number of these pairs for which it gave another word than their likeness."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeFacts:
+    """A judge of completions, and its record."""
+
+    by: str
+    """The model as the user named it, or a person's name."""
+    person: Truth
+    """True if it is a person."""
+    judged: Count
+    """The number of completions with a word from this judge."""
+    unjudged: Count
+    """The number of completions without a word although it was asked: declined, cut off, failed, or without a label."""
+    words: Mapping[str, Count]
+    """The number of completions by the word that it gave."""
+    made: tuple[MadePairRecord, ...] = ()
+    """Its record on pairs with a known likeness; empty for people, who are shown none."""
+
+    @property
+    def sentence(self) -> str:
+        """A line with the number of its judgements and its error rate."""
+        silent = f" and left {self.unjudged} unjudged" if self.unjudged else ""
+        counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
+        found = f" ({counted})" if counted else ""
+        errs = self.errs or ("" if self.person else "it was shown no made pair")
+        return f"judge {self.by} judged {self.judged} completions{found}{silent}{errs and f'; {errs}'}"
+
+    @property
+    def errs(self) -> str:
+        """In words, the judge's error rate on pairs made to check judges; "" without such pairs."""
+        pairs, right = sum(one.pairs for one in self.made), sum(one.right for one in self.made)
+        if not pairs:
+            return ""
+        errors = [(one, one.pairs - one.right - one.unjudged) for one in self.made]
+        wrong = [f"{number} of {one.pairs} {one.word}" for one, number in errors if number]
+        silent, led = sum(one.unjudged for one in self.made), sum(one.led for one in self.made)
+        more = [f"no label for {silent}"] if silent else []
+        begging = sum(one.begging for one in self.made)
+        more += [f"misled by {led} of {begging} that ask{'s' if begging == 1 else ''} for another label"] if led else []
+        details = "; ".join(filter(None, [f"wrong on {', '.join(wrong)}" if wrong else "", *more]))
+        return f"it labelled {right} of {pairs} made pairs right" + (f" ({details})" if details else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """The agreement of two judges on the same completions, or on the same settings (a model on a table)."""
+
+    kind: Literal["completions", "settings"]
+    """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
+    first: str
+    """A person, a model that judges, a test by its published rule, or the text alone."""
+    second: str
+    """Another of these."""
+    items: Count
+    """The number of items that both judged."""
+    agree: Count
+    """The number of items on which they agree."""
+    kappa: Coefficient | None = None
+    """Cohen's kappa: the agreement beyond chance; null if only one word was given."""
+
+
+def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
+    """Return the record of each judge of a run's completions, in the order of `Judgements.judges`."""
+    judged = _judgements_of_pairs(judgements, compared)
+    facts = []
+    for by in judgements.judges:
+        own = [one for words in judged.values() for name, one in words.items() if name == by]
+        words = Counter(one.word for one in own if one.word is not None)
+        made = grouped(judgements.made(by), lambda one: one.made)
+        facts.append(
+            JudgeFacts(
+                by=by,
+                person=any(one.person for one in judgements if one.by == by),
+                judged=words.total(),
+                unjudged=len(own) - words.total(),
+                words={word.value: words[word] for word in Likeness if words[word]},
+                made=tuple(_made(word, made[word]) for word in Likeness if word in made),
+            )
+        )
+    return tuple(facts)
+
+
+def judged_by(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> dict[str, Any]:
+    """Return the fields of a run's results that contain its judges and their agreement."""
+    facts = judge_facts(judgements, compared)
+    return {"judges": facts, "agreements": agreements(judgements, compared, results) if facts else ()}
+
+
+def _made(word: Likeness, own: Sequence[Judgement]) -> MadePairRecord:
+    begging = [one for one in own if one.begging]
+    return MadePairRecord(
+        word=word,
+        pairs=len(own),
+        right=sum(one.word is word for one in own),
+        unjudged=sum(one.word is None for one in own),
+        begging=len(begging),
+        led=sum(one.word is not None and one.word is not word for one in begging),
+    )
+
+
+def _judgements_of_pairs(
+    judgements: Judgements, compared: Compared
+) -> dict[tuple[ResultKey, str], dict[str, Judgement]]:
+    """Return the judgements of each completion that may be judged, even if it equals the true text."""
+    return {
+        (place, one.query_id): found
+        for place, own in compared.items()
+        for one in own
+        if (found := judgements.of(place, one))
+    }
+
+
+def agreements(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> tuple[Agreement, ...]:
+    """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
+
+    The text alone can only decide between an exact match and no match. A method is a test with a published rule that
+    decided the same setting.
+    """
+    labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
+    for place, own in compared.items():
+        for one in own:
+            labels[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
+    for item, found in _judgements_of_pairs(judgements, compared).items():
+        for by, judgement in found.items():
+            if judgement.word is not None:
+                labels[by][item] = judgement.word
+    words = {by: own for by, own in labels.items() if own}
+    if len(words) < 2:
+        return ()
+    people = {one.by for one in judgements if one.person}
+    for by, own_words in words.items():  # an LLM is not asked about exact completions: its word for them is exact
+        if by != TEXT and by not in people:
+            judged = {place for place, _ in own_words}
+            exact = {item: word for item, word in words[TEXT].items() if word is Likeness.EXACT and item[0] in judged}
+            words[by] = {**exact, **own_words}
+    decided = {by: _decided(found, compared) for by, found in words.items()} | _by_method(results, compared)
+    return (*_pairwise(COMPLETIONS, words), *_pairwise(SETTINGS, decided))
+
+
+def _decided(words: Mapping[tuple[ResultKey, str], Likeness], compared: Compared) -> dict[tuple[str, ...], bool]:
+    """Return Algorithm 2's decision on each setting (a model on a table) with a word for enough completions."""
+    found = {}
+    for place, own in compared.items():
+        labels = [words[place, one.query_id] for one in own if (place, one.query_id) in words]
+        if contaminated(labels):
+            found[_setting(place)] = True
+        elif own and len(labels) == len(own):
+            found[_setting(place)] = False
+    return found
+
+
+def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[tuple[str, ...], bool]]:
+    """Return each published rule's decision on each setting, from tests that need no judge."""
+    judged, settings = {place.test for place in compared}, {_setting(place) for place in compared}
+    found: dict[str, dict[tuple[str, ...], bool]] = {}
+    for result in results:
+        setting = _setting(result.key)
+        if setting in settings and result.test not in judged and result.decision.paper_verdict in DECIDED:
+            found.setdefault(result.test, {})[setting] = result.decision.paper_verdict is Verdict.CONTAMINATED
+    return found
+
+
+def _setting(place: ResultKey) -> tuple[str, ...]:
+    return tuple(place._replace(test=""))
+
+
+def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Mapping[Any, Any]]) -> Iterator[Agreement]:
+    for one, other in combinations(labels, 2):
+        both = [(word, labels[other][item]) for item, word in labels[one].items() if item in labels[other]]
+        if both:
+            found = measure_agreement(both)
+            kappa = None if found.kappa is None else round(found.kappa, 6)
+            yield Agreement(kind=kind, first=one, second=other, items=found.items, agree=found.agree, kappa=kappa)
+
+
+def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
+    """Return the completions of a test that judges and people can judge: all completions with a text."""
+    return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []

@@ -1,0 +1,186 @@
+"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. It needs the extra `hf`.
+
+BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
+other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
+contextual embedding has the largest cosine. Models are read from a folder or the Hugging Face hub, only in the format
+safetensors; code in such a folder never runs.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from tabcontam.errors import UsageError
+from tabcontam.extensions.papers.rouge import rouge_l
+from tabcontam.extensions.papers.thresholds import MOST_OVERLAP_TOKENS, OVERLAP_LAYER_SHARE
+
+INSTALL = 'pip install "tabcontam[hf]"'
+ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
+FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
+
+
+class OverlapMeasure(Protocol):
+    """A measure of the overlap of two texts."""
+
+    @property
+    def spec(self) -> str:
+        """The measure as a user writes it after `--overlap`; a folder has its absolute path."""
+
+    @property
+    def title(self) -> str:
+        """The name of the measure in sentences, without the path of a folder."""
+
+    @property
+    def joined(self) -> bool:
+        """True if the measure reads the first piece of a single text before both texts."""
+
+    def score(self, expected: str, answer: str) -> float:
+        """Return the similarity of two texts; a larger number means more similar."""
+
+    def __hash__(self) -> int:
+        """Return a hash of everything that the score depends on: equal measures compute a score once."""
+
+
+@dataclass(frozen=True)
+class Rouge:
+    """ROUGE-L between the second pieces."""
+
+    spec: str = ROUGE
+    title: str = "ROUGE-L"
+    joined: bool = False
+
+    def score(self, expected: str, answer: str) -> float:
+        """Return the F-measure of the longest common subsequence of words."""
+        return rouge_l(expected, answer)
+
+
+@dataclass(frozen=True)
+class Bleurt:
+    """The score of a BLEURT model. As published, single texts include their first pieces, and pairs do not."""
+
+    name: str
+    joined: bool = True
+
+    @property
+    def spec(self) -> str:
+        """`bleurt:` and the model."""
+        return f"{BLEURT}:{self.name}"
+
+    @property
+    def title(self) -> str:
+        """The name of the measure with that of the model."""
+        return f"BLEURT ({_called(self.name)})"
+
+    def score(self, expected: str, answer: str) -> float:
+        """Return the regression head's output for the pair of texts, with the expected text first."""
+        import torch
+
+        model, tokenizer = _loaded(self.name, head=True)
+        inputs = tokenizer(expected, answer, truncation=True, max_length=_room(model, tokenizer), return_tensors="pt")
+        with torch.inference_mode():
+            return float(model(**inputs).logits.reshape(-1)[0])
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """The F1 of BERTScore between the second pieces, without weights for rare words."""
+
+    name: str
+    joined: bool = False
+
+    @property
+    def spec(self) -> str:
+        """`bertscore:` and the model."""
+        return f"{BERTSCORE}:{self.name}"
+
+    @property
+    def title(self) -> str:
+        """The name of the measure with that of the model."""
+        return f"BERTScore ({_called(self.name)})"
+
+    def score(self, expected: str, answer: str) -> float:
+        """Return the harmonic mean of precision and recall; 0 if a text has no tokens."""
+        true, own = self._embedded(expected), self._embedded(answer)
+        if not len(true) or not len(own):
+            return 0.0
+        alike = own @ true.T
+        precision, recall = float(alike.max(dim=1).values.mean()), float(alike.max(dim=0).values.mean())
+        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+    def _embedded(self, text: str) -> Any:
+        """Return the embeddings of a text's tokens, each of length 1, without the tokenizer's special tokens."""
+        import torch
+
+        model, tokenizer = _loaded(self.name, head=False)
+        room: dict[str, Any] = {"truncation": True, "max_length": _room(model, tokenizer)}
+        inputs = tokenizer(text, return_tensors="pt", return_special_tokens_mask=True, **room)
+        kept = inputs.pop("special_tokens_mask")[0] == 0
+        with torch.inference_mode():
+            states = model(**inputs, output_hidden_states=True).hidden_states
+        layer = round(OVERLAP_LAYER_SHARE * (len(states) - 1))
+        return torch.nn.functional.normalize(states[layer][0][kept].float(), dim=-1)
+
+
+def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
+    """Return the measure that a user names:
+
+    `rouge`, `bleurt:MODEL` or `bertscore:MODEL`; MODEL is a folder or hub name.
+
+    The model is loaded, unless `load` is false. Raises `UsageError` for any other text, for a missing extra or folder,
+    and for a model that cannot be downloaded or read safely.
+    """
+    kind, _, name = spec.partition(":")
+    if spec == ROUGE:
+        return Rouge()
+    if kind not in (BLEURT, BERTSCORE) or not name:
+        raise UsageError(f"{spec!r} is no measure of overlap; type one of {', '.join(FORMS)}")
+    name = _checked(name)
+    if load:
+        _loaded(name, head=kind == BLEURT)
+    return Bleurt(name) if kind == BLEURT else BertScore(name)
+
+
+def _called(name: str) -> str:
+    """Return the model's name: for a folder, the last part of its path."""
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def _where(name: str) -> str:
+    return f"the overlap model {name}"
+
+
+def _checked(name: str) -> str:
+    """Return a model's name; a folder gets its absolute path. Raises `UsageError` without the folder or the extra."""
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
+        raise UsageError(f"{_where(name)} does not exist: there is no such folder")
+    if any(find_spec(module) is None for module in ("torch", "transformers")):
+        raise UsageError(f"{_where(name)} needs the extra hf; type: {INSTALL}")
+    return str(folder.resolve()) if folder.is_dir() else name
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, head: bool) -> tuple[Any, Any]:
+    """Return a model and its tokenizer. Raises `UsageError` if they cannot be loaded or give more than one score."""
+    from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+
+    where = _where(name)
+    safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": Path(name).is_absolute()}
+    try:
+        kind = AutoModelForSequenceClassification if head else AutoModel
+        model = kind.from_pretrained(name, use_safetensors=True, **safely).eval()
+        tokenizer = AutoTokenizer.from_pretrained(name, **safely)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise UsageError(f"{where} cannot be loaded: {first}") from error
+    if head and model.config.num_labels != 1:
+        raise UsageError(f"{where} gives {model.config.num_labels} scores, and a BLEURT model gives one")
+    return model, tokenizer
+
+
+def _room(model: Any, tokenizer: Any) -> int:
+    """Return the largest number of tokens that the model accepts."""
+    most = getattr(model.config, "max_position_embeddings", None) or MOST_OVERLAP_TOKENS
+    return min(int(most), int(tokenizer.model_max_length), MOST_OVERLAP_TOKENS)

@@ -1,0 +1,139 @@
+"""Judgements of completions by people: the pairs that they see, and the recording of their words.
+
+People judge blind, as in section 4 of Golchin and Surdeanu 2024: a pair shows no LLM, no instruction and no other
+judge, and the pairs of all LLMs are shuffled. Equal completions of the same piece are one pair.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tabcontam.asking.trial_file import RESULTS, lock_run_folder
+from tabcontam.errors import UsageError, option
+from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, pair_of
+from tabcontam.extensions.papers.judgement_file import JudgementJournal, compared_in, judgements_in
+from tabcontam.extensions.papers.judging_page import FORM
+from tabcontam.runs.folder import last_lines, load_whole
+from tabcontam.runs.rescoring import rescore
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
+
+
+@dataclass(frozen=True)
+class JudgingItem:
+    """A pair as a person sees it, with all completions equal to it. `word` is the person's earlier word."""
+
+    pair: str
+    shown: str
+    expected: str
+    completion: str
+    places: tuple[tuple[ResultKey, str], ...]
+    word: Likeness | None = None
+
+
+@dataclass(frozen=True)
+class JudgingSheet:
+    """The pairs that one person judges in a run's folder, in the order in which they are shown."""
+
+    folder: Path
+    by: str
+    items: tuple[JudgingItem, ...]
+
+    @property
+    def left(self) -> tuple[JudgingItem, ...]:
+        """The pairs that this person has not judged."""
+        return tuple(item for item in self.items if item.word is None)
+
+    def note(self, item: JudgingItem, word: Likeness) -> None:
+        """Record the person's judgement (`word`) of a pair. It is on disk when this returns. Raises `UsageError`."""
+        journal = JudgementJournal(self.folder)
+        try:
+            for place, query in item.places:
+                journal.note(Judgement(place, query, self.by, item.pair, word, person=True))
+        except OSError as error:
+            raise UsageError(f"cannot write {journal.path}: {error.strerror}; make room and go on") from error
+
+
+def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
+    """Return the pairs of a run for a person. The same seed and name give the same order. Raises `UsageError`."""
+    past, judgements = load_whole(folder), judgements_in(folder)
+    name = _checked(by, judgements)
+    own, known = [result for result in past.results if not result.control], by_id()
+    items_of: dict[str, JudgingItem] = {}
+    for place, compared in compared_in(last_lines(folder, own)).items():
+        for one in compared:
+            pair = pair_of(one)
+            judgement = judgements.of(place, one).get(name)
+            before = items_of.get(pair)
+            places = (*(before.places if before else ()), (place, one.query_id))
+            word = judgement.word if judgement and (before is None or before.word) else None
+            items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.completion, places, word)
+    if not items_of and any(result.test in known and known[result.test].judgeable for result in own):
+        raise UsageError(f"{folder} holds no completion to judge: none could be read")
+    if not items_of:
+        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")
+    items = sorted(items_of.values(), key=lambda item: item.pair)
+    Random(f"{seed} {name}").shuffle(items)
+    return JudgingSheet(folder, name, tuple(items))
+
+
+def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str:
+    """Return a person's name in its recorded form. Raises `UsageError` for "" and for the name of an LLM judge."""
+    name = " ".join(visible(by, line=True).split())
+    if not name or len(name) > longest_name:
+        raise UsageError(f"--by: {by[:40]!r} is not a name of 1 to {longest_name} characters")
+    if name == TEXT or any(one.by == name and not one.person for one in judgements):
+        raise UsageError(f"--by: {name} is not a person who judged this run; take another name")
+    return name
+
+
+def take_file(sheet: JudgingSheet, file: Path) -> int:
+    """Record a person's words from the file that the page saved; return the number of new words.
+
+    Raises `UsageError` for a file of another kind, person or run, and then records nothing.
+    """
+    words = _words(file, sheet.by)
+    known = {item.pair: item for item in sheet.items}
+    if unknown := [pair for pair in words if pair not in known]:
+        raise UsageError(f"{file}: {len(unknown)} of {len(words)} pairs are not of this run; name the run it is from")
+    new = [(known[pair], word) for pair, word in words.items() if known[pair].word is not word]
+    for item, word in new:
+        sheet.note(item, word)
+    return len(new)
+
+
+def _words(file: Path, by: str) -> dict[str, Likeness]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{file} is not JSON; give the file that the page saved") from None
+    form, words = (document.get("form"), document.get("words")) if isinstance(document, Mapping) else (None, None)
+    if form != FORM or not isinstance(words, Mapping):
+        raise UsageError(f"{file} holds no judgements; give the file that the page saved")
+    if document.get("by") != by:
+        raise UsageError(f"{file} was saved by {_quoted(document.get('by'))}; give --by that name")
+    wrong = [word for word in words.values() if word not in set(Likeness)]
+    if wrong:
+        raise UsageError(f"{file}: {_quoted(wrong[0])} is not one of {', '.join(Likeness)}")
+    return {pair: Likeness(word) for pair, word in words.items()}
+
+
+def _quoted(value: Any) -> str:
+    return repr(value)[:60]
+
+
+def judged_again(folder: Path) -> RunResults:
+    """Return the run's results with the present judgements, and record them. Raises `UsageError`."""
+    if not (folder / RESULTS).exists():
+        raise UsageError(f"{folder} is not the folder of a run: it has no results.json")
+    with lock_run_folder(folder):
+        return rescore(folder, None)

@@ -1,0 +1,208 @@
+"""The second pass of a run with `--judge`: an LLM judges which of the collected completions match the true texts."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from tabcontam.asking.asker import Asker
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.query_plan import PlannedResult
+from tabcontam.asking.reply_store import shared_query_key
+from tabcontam.asking.session import Session
+from tabcontam.errors import UsageError, option_name
+from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
+from tabcontam.evidence.questions import Answer
+from tabcontam.extensions.papers.completion_judge import (
+    counted_label,
+    judge_query,
+    longest,
+    made_pairs,
+    read_judge,
+    to_judge,
+)
+from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
+from tabcontam.extensions.papers.judgement_file import JudgementJournal
+from tabcontam.groups import grouped
+from tabcontam.models.base import Model
+from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.verdicts.run_facts import LlmFacts
+
+
+def label(model: Model) -> str:
+    """Return the judge's name in progress and costs. It is not the `spec`, as the judge may be under test too."""
+    return f"judge {model.spec}"
+
+
+@dataclass(frozen=True)
+class JudgePair:
+    """A completion with its true text, or a pair of texts that was made to check the judge."""
+
+    place: ResultKey
+    compared: CompletionPair
+    made: Likeness | None = None
+    begging: bool = False
+
+    @property
+    def query(self) -> Query:
+        """The question to the judge."""
+        return judge_query(self.compared)
+
+    def judged(self, model: Model, reply: Reply) -> Judgement:
+        """Return the judgement in a reply. Its word is None if the reply contains no label, or more than one."""
+        likeness = read_judge(reply)
+        word = likeness if self.made else counted_label(self.compared, likeness)
+        detail = reply.detail or ("" if reply.state is ReplyState.OK else reply.state.value)
+        if word is None and reply.state is ReplyState.OK:
+            detail = "no label, or more than one"
+        return Judgement(
+            self.place,
+            self.compared.query_id,
+            model.spec,
+            pair_of(self.compared),
+            word,
+            made=self.made,
+            begging=self.begging,
+            reply=reply.text[:200],
+            detail=detail,
+            version=model.version,
+        )
+
+
+class JudgePass:
+    """A judge of the completions of a session. If the session is stopped, `ask` stops too."""
+
+    def __init__(self, model: Model, session: Session, folder: Path) -> None:
+        self.model, self.session = model, session
+        self.label = label(model)
+        self.journal = JudgementJournal(folder)
+        self.plan = [planned for planned in session.plan if planned.test.judgeable and planned.subject.tested]
+        self._unsettled: set[str] = set()
+        self._before: set[Judgement] = set()
+        self._judgements: list[Judgement] = []
+
+    async def connect(self) -> None:
+        """Connect to the judge. Raises `UsageError` if it cannot be reached."""
+        try:
+            await self.model.connect()
+        except UsageError as error:
+            raise UsageError(f"{option_name('judge')}: {error}") from None
+
+    async def close(self) -> None:
+        """Give back the judge's connections and memory."""
+        await self.model.close()
+
+    async def ask(self) -> None:
+        """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
+        once.
+        """
+        session, progress, held = self.session, self.session.progress, self.journal.judgements()
+        self._before, self._judgements = set(held), []
+        pairs = list(self._pairs())
+        left, stored = self._left(pairs, held)
+        for same, reply in stored:
+            self._note(same, reply)
+        progress.begin({self.label: len(pairs)})
+        progress.known(self.label, len(pairs) - sum(map(len, left)))
+        price = price_for(self.model, session.prices)
+        limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
+        asker = Asker(self.label, limiter, session.budget, price, progress)
+        session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
+        try:
+            async with asyncio.TaskGroup() as under_way:
+                for same in left:
+                    admitted = object()
+                    await limiter.admit(admitted)
+                    take = partial(self._take, same)
+                    under_way.create_task(asker.ask_admitted(admitted, self.model, same[0].query, take))
+                    if session.stopping or asker.stopped:
+                        break
+        finally:
+            session.judgements = held.with_these(self._judgements)
+            progress.end()
+
+    def facts(self) -> LlmFacts:
+        """Return the judge's requests and costs."""
+        return self.session.used().get(self.label) or LlmFacts(spec=self.label)
+
+    async def surveyed(self) -> Estimate:
+        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
+        missing = None
+        try:
+            await self.model.connect()
+        except UsageError as error:
+            missing = str(error)
+        finally:
+            await self.close()
+        return self.estimate(missing)
+
+    def estimate(self, missing: str | None = None) -> Estimate:
+        """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
+        pairs = [*self._pairs(), *self._to_come()]
+        asked, _ = self._left(pairs, self.journal.judgements())
+        left = [same[0].query for same in asked]
+        price = price_for(self.model, self.session.prices)
+        return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+
+    def _pairs(self) -> Iterator[JudgePair]:
+        """Yield the pairs made to check the judge, table by table, and the completions that the session has."""
+        for place, plan in grouped(self.plan, lambda planned: planned.name._replace(llm="")).items():
+            for made in made_pairs(_unasked(plan[0], plan[0].queries)):
+                yield JudgePair(place, made.compared, made.word, made.begging)
+        for planned in self.plan:
+            trials = list(self.session.trials.get(planned.name, {}).values())
+            yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
+
+    def _to_come(self) -> Iterator[JudgePair]:
+        """Yield a pair for each missing completion, as long as the longest text that is shown to the judge."""
+        for planned in self.plan:
+            trials = self.session.trials.get(planned.name, {})
+            left = [query for query in planned.queries if query.id not in trials]
+            most = [longest(own) for own in _unasked(planned, left)]
+            yield from (JudgePair(planned.name, one) for one in to_judge(most))
+
+    def _left(
+        self, pairs: Sequence[JudgePair], judgements: Judgements
+    ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
+        """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
+        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
+        model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
+        self._unsettled = {self.label} if store.settle(model) else set()
+        known = {one.key for one in judgements if one.version == model.version and one.word is not None}
+        asked: dict[str, list[JudgePair]] = {}
+        for number, pair in enumerate(pairs):
+            if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
+                asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
+        found = {} if model.identity is None else store.get(one for one in asked if len(one) == digest)
+        stored = [
+            (asked.pop(same), reply)
+            for same, reply in found.items()
+            if isinstance(reply, Reply) and (reply.state is ReplyState.OK or not again)
+        ]
+        return list(asked.values()), stored
+
+    def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
+        """Store a reply, and note its judgement of each pair in `same`."""
+        self.session.store.keep(self.model, same[0].query, self.label, reply, self._unsettled)
+        if isinstance(reply, Reply):
+            self._note(same, reply)
+        for _ in same:
+            self.session.progress.answered(self.label, reply)
+
+    def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
+        """Write the reply's judgements to the folder. If that fails, stop the session."""
+        found = [pair.judged(self.model, reply) for pair in same]
+        self._judgements += found
+        try:
+            for one in found:
+                if one not in self._before:
+                    self.journal.note(one)
+        except OSError:
+            self.session.stop()
+
+
+def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
+    """Return a comparison for each of the `queries` of `planned`, with an empty completion."""
+    return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])

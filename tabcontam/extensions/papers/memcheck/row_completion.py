@@ -1,0 +1,132 @@
+"""The row completion test of Bordt et al.: ten rows of the file are shown, and the model must write the next one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.baseline.table_predictions import RowPrediction
+from tabcontam.baseline.thresholds import LAGS
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.completion_tests import next_rows
+from tabcontam.evidence.rows.hidden_cells import rule_out, without_missing
+from tabcontam.evidence.thresholds import LEAST_PART_FACTOR
+from tabcontam.extensions.papers.earlier_rows import after_earlier
+from tabcontam.extensions.papers.memcheck.csv_row_tests import BORDT, RawTest, csv_serializer, lines_of
+from tabcontam.extensions.papers.thresholds import CSV_PLACES, CSV_ROWS_BEFORE
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, which the baseline does not use
+
+
+@dataclass(frozen=True)
+class RowCompletion(RawTest):
+    """Given ten consecutive rows of the file as CSV, the model must write the next row.
+
+    Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.
+
+    Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
+    left out if its row equals one of the ten before it. The test presumes that the model saw the published order. Only
+    eight features count: those that the baseline predicts worst.
+
+    Null: the model's answers are kept, and the hidden cells are drawn again from the baseline's prediction. The
+    prediction uses the four rows before, the values of the six earlier rows, and the number of rows for which a cell
+    has been the same. Contaminated: the right cells, also in rows with wrong cells, are worth more bits than the null
+    model explains.
+
+    Published rule: no rule that gives a verdict. The package tabmemcheck counts the rows that are exactly the file's,
+    and leaves the meaning of the count to the reader. The package counts an answer that contains the row and other text
+    as exact, and a refusal as a wrong row. This test does neither, and counts unread answers separately.
+
+    Needs: eleven rows or more, with a last row unlike all rows before it; a table that does not list every combination
+    of its values; a model that generates text, in chat or completion form.
+
+    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing. If rows follow
+    from each other, a model without memory completes many rows. If rows are long, even a model with a good memory
+    completes no row without an error.
+
+    Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
+
+    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` are continued with `5.4,3.7,1.5,0.2,Iris-setosa`.
+    """
+
+    id: ClassVar[str] = "row_completion"
+    follows = "header"
+    published = PublishedRule("next rows are the file's, value by value", share=None, source=BORDT)
+    whole: ClassVar[str] = "next rows are right in every counted cell"
+    max_tokens: ClassVar[int] = 512
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return twenty-five queries. Raises `Skip` if every row equals one of the ten before it."""
+        places = places_of(table)
+        room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
+
+        def query(number: int, place: int) -> Query:
+            shown = tuple(range(place - CSV_ROWS_BEFORE, place))
+            chance, row = places.chance(table, place), table.rows[place]
+            write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
+            name = f"{self.id}-{number}"
+            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
+            return without_missing(asked, table)
+
+        return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
+
+
+@dataclass(frozen=True)
+class NextRowPlaces:
+    """The rows that can be asked after the ten rows before each, the predictions, and the share `left` of all rows."""
+
+    rows: Sequence[int]
+    predictions: dict[int, RowPrediction]
+    left: float
+
+    def drawn(self, table: Table, rng: Random) -> list[int]:
+        """Return random rows to ask. In a large table, no row appears in another query's prompt."""
+        apart = len(table.rows) >= LEAST_PART_FACTOR * CSV_PLACES * (CSV_ROWS_BEFORE + 1)
+        remainder = rng.randrange(CSV_ROWS_BEFORE + 1)
+        own = [row for row in self.rows if not apart or row % (CSV_ROWS_BEFORE + 1) == remainder]
+        own = own if len(own) >= CSV_PLACES else list(self.rows)
+        return rng.sample(own, min(CSV_PLACES, len(own)))
+
+    def chance(self, table: Table, row: int) -> dict[str, CellPrediction]:
+        """Return the predictions of a row's cells, given that the row differs from the ten before it."""
+
+        def corrected(name: str, prediction: CellPrediction) -> CellPrediction:
+            return after_earlier(table, name, row, rule_out(prediction, self.left), FURTHER_BACK)
+
+        return {name: corrected(name, found) for name, found in self.predictions[row].cells.items()}
+
+
+def places_of(table: Table) -> NextRowPlaces:
+    """Return the places of a table whose row can be asked. Raises `Skip` if there are none."""
+    found = next_rows(table)
+
+    def late(last: int) -> bool:
+        return table.rows_before[last] >= CSV_ROWS_BEFORE
+
+    def fits(last: int) -> bool:
+        return late(last) and table.rows[last] not in table.rows[last - CSV_ROWS_BEFORE : last]
+
+    def find() -> NextRowPlaces:
+        rows = list(filter(fits, found.pool))
+        left = found.left * sum(map(fits, found.fitting)) / max(1, sum(map(late, found.fitting)))
+        return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
+
+    places = cached_fact(table, "places after ten rows", find)
+    if not places.rows:
+        raise Skip(f"the last of every {CSV_ROWS_BEFORE + 1} successive rows repeats another one of them")
+    return places
+
+
+def next_row(table: Table, shown: Sequence[int]) -> Prompt:
+    """Return the prompt that shows these rows as CSV and asks for the next one."""
+    rows = "\n".join(lines_of(table, shown))
+    what = "Below are rows of a CSV file, one after the other. Write the row that follows in the file"
+    return ask(f"{what}, on one line and as these are written.", rows, f"{rows}\n")

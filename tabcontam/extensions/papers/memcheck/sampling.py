@@ -1,0 +1,296 @@
+"""The sampling test of Bordt et al.: the model draws rows without seeing any, and these are compared with the table."""
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import prod
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import MISSING, AnswerKind
+from tabcontam.evidence.base import (
+    READ,
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Prompt,
+    PublishedRule,
+    Query,
+    Reading,
+    Reply,
+    ReplyState,
+    Statistic,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.checks import check_comparable
+from tabcontam.evidence.number_wording import format_small_number
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.thresholds import LEAST_DIFFERENT_ROWS
+from tabcontam.extensions.papers.answers_of_several_rows import cells_of
+from tabcontam.extensions.papers.memcheck.csv_row_tests import (
+    BORDT,
+    MARKS,
+    NUMBERED,
+    cell_key,
+    csv_serializer,
+    cuts,
+    dataset_in_prompt,
+    without_counts,
+)
+from tabcontam.extensions.papers.task.packed_table import pack, unpack
+from tabcontam.extensions.papers.thresholds import MOST_ROW_CHANCE, SAMPLED_ROWS, SAMPLING_SEEDS, SAMPLING_TEMPERATURE
+from tabcontam.reading.answer_text import declines, plain, unlabelled
+from tabcontam.reading.numbers import is_number
+from tabcontam.reading.word_decision import Dictionary
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.known_rows import keys_of, not_known
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class SampledRowAnswers(AnswerKind):
+    """Answers with a row as a line of a CSV file: a true row if the model remembers rows, else a made-up row."""
+
+    row: int = 0
+    cells: Row = ()
+
+    def truth(self, query: Query) -> Row:
+        """Return a row of the table; each query has another one."""
+        return self.cells
+
+    def places(self, query: Query) -> Sequence[int]:
+        """Return the row's number once for each of its cells."""
+        return [self.row] * len(self.cells)
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """Return the most frequent value of each column."""
+        return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
+
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Return for each column the cell of a random row."""
+        return [rng.choice(table.column(name)) for name in table.columns]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """Return the row as a line of a CSV file."""
+        return csv_serializer().row(query.asked, values)
+
+
+@dataclass(frozen=True)
+class SampledRowsRule(PublishedRule):
+    """The rule that counts draws that are rows of the table; a row that is drawn again counts again."""
+
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """Return how many draws are rows of the table."""
+        return _counted(trials).rows
+
+
+@dataclass(frozen=True)
+class Sampling(Test):
+    """Given the dataset's name and its features alone, the model must write down a row, 25 times at a temperature.
+
+    Measures: how many of the rows that the model draws are rows of the table, and how many rows the model draws more
+    than once. The test gives a score and no verdict.
+
+    Queries: 25 draws at temperature 0.7; another seed makes other draws. The prompt names the dataset, its split if
+    there is one, and the features in their order, and asks for one row as a line of a CSV file. It shows no row.
+
+    Null: none. A draw is a row of the table if all of its values equal those of the row; each row counts once. The
+    result also reports how many draws repeat another draw, and how many differ from a row of the table in one cell. For
+    comparison, it reports how many rows of the table would result if each cell were drawn independently, with its
+    frequency in the column. The score is the share of the readable draws that are different rows of the table. An
+    answer without a row, because it declines or is cut, is no draw.
+
+    Published rule: no rule that gives a verdict. The package tabmemcheck returns the draws and leaves them to the
+    reader; here every draw that is a row of the table is counted, even if it repeats another draw.
+
+    Needs: a table of twenty different rows or more, and a model that generates text at a temperature, in chat or
+    completion form. Independently drawn cells must form a row of the table at most once in a hundred draws, so a table
+    that lists every combination of its values is not asked about.
+
+    Cannot show: that rows were seen. It is unknown how often a model without memory hits a row of the table by luck. A
+    model that knows the relations between features hits rows more often than independent draws of each cell, above all
+    in large tables. No baseline that has learned from the table represents all such models. A model draws likely rows,
+    which often occur in tables. A count of 0 does not show that rows were not seen: a temperature distorts remembered
+    rows, and a model that knows rows in the file's order may not draw them.
+
+    Source: the unconditional samples of Bordt et al. 2024, as tabmemcheck 0.1.6 draws them with `sample`.
+
+    Example: `Iris / sepal_length,sepal_width,petal_length,petal_width,species` is answered by `5.1,3.5,1.4,0.2,setosa`.
+    """
+
+    id: ClassVar[str] = "sampling"
+    follows = "first_token"
+    published = SampledRowsRule("draws are rows of the table", share=None, source=BORDT)
+    family: ClassVar[Family] = Family.ROWS
+    kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
+    own_marks: ClassVar[frozenset[str]] = MARKS
+    on_request: ClassVar[bool] = True
+    shows_rows: ClassVar[bool] = False  # the format is fixed
+    decides: ClassVar[bool] = False
+    max_tokens: ClassVar[int] = 64
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the queries of a result. Each carries the row with which a model that remembers rows answers."""
+        queries = super().planned(table, serializer, rng)
+        rows = not_known(table, range(len(table.rows)))
+        rows = rng.sample(rows, min(len(queries), len(rows)))
+        answers = [SampledRowAnswers(row, table.rows[row]) for row in rows]
+        return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count would show nothing."""
+        check_comparable(table)
+        packed_rows, first = _packed_rows(table), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
+        room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
+
+        def query(number: int) -> Query:
+            carried = () if number else (packed_rows,)
+            write = partial(_draw, table, first + number)
+            return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=carried)
+
+        return [query(number) for number in range(SAMPLED_ROWS)]
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether the first row of a cut answer ended before the cut."""
+        return _row(text.rpartition("\n")[0], query.asked) is not None
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Return the first row in the answer; `weigh` decides whether it is a row of the table."""
+        cut = reply.state is ReplyState.TRUNCATED  # the last line may be incomplete
+        text = reply.text.rpartition("\n")[0] if cut else reply.text
+        row = _row(text, query.asked) if reply.state in READ and not declines(reply.text) else None
+        parsed = None if row is None else dict(zip(query.asked, row, strict=True))
+        return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the number of different rows of the table among the draws; no p-value."""
+        counts = _counted(trials)
+        found = f"{counts.different} of {counts.draws} draws are different rows of the table"
+        luck = format_small_number(counts.alone * counts.draws)
+        details = f"{counts.repeated} repeat another draw, {counts.near} differ from a row in one cell"
+        unread = len(trials) - counts.draws
+        silent = f"; {unread} of {len(trials)} answers hold no row" if unread else ""
+        return Evidence(
+            statistic=Statistic(name="rows of the table among the draws", value=counts.different),
+            null="none: the number of rows that a writer hits by luck is not known",
+            sentence=f"{found}, where drawing each cell by itself gets {luck}; {details}{silent}",
+            hits=counts.different,
+            asked=len(trials),
+            answered=counts.draws,
+            score=counts.different / counts.draws if counts.draws else None,
+        )
+
+
+@dataclass(frozen=True)
+class DrawCounts:
+    """The counts of a result's draws.
+
+    `draws` counts the draws that could be read. Of these, `rows` are rows of the table, and `different` is the number
+    of different ones. `repeated` draws equal an earlier draw, and `near` draws differ from a row of the table in one
+    cell. `alone` is the chance that independently drawn cells make a row of the table.
+    """
+
+    draws: int = 0
+    rows: int = 0
+    different: int = 0
+    repeated: int = 0
+    near: int = 0
+    alone: float = 0.0
+
+
+def _counted(trials: Sequence[Trial]) -> DrawCounts:
+    """Return the counts of these trials; all are 0 if no trial carries the table's rows."""
+    carried = next((text for trial in trials for text in trial.query.not_expected), None)
+    if carried is None:
+        return DrawCounts()
+    table_rows = _unpacked(carried)
+    own = frozenset(table_rows)
+    numeric = [place for place, cells in enumerate(zip(*table_rows, strict=True)) if all(map(_may_be_number, cells))]
+    listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # the table's own rows may begin with such a mark
+    keys = [tuple(map(cell_key, cells.values())) for trial in trials if (cells := cells_of(trial))]
+    every = keys if listed else list(map(_unlisted, keys))
+    draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # other draws are sentences
+    rows = [row for row in draws if row in own]
+    near = _near([row for row in draws if row not in own], own)
+    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
+
+
+def _unlisted(row: Row) -> Row:
+    """Return a draw without the number or dash that marks it as a line of a list."""
+    first = row[0]
+    return row if first is None else (cell_key(NUMBERED.sub("", first)), *row[1:])
+
+
+def _may_be_number(cell: Cell) -> bool:
+    return cell is None or is_number(cell)
+
+
+def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
+    """Return how many draws differ from one of the rows in one cell: they share its first or second half."""
+    half = len(draws[0]) // 2 if draws else 0
+    heads, tails = {row[:half] for row in draws}, {row[half:] for row in draws}
+    like = [row for row in rows if row[:half] in heads or row[half:] in tails]
+
+    def apart(one: Row, other: Row) -> int:
+        return sum(cell != own for cell, own in zip(one, other, strict=True))
+
+    return sum(any(apart(draw, row) == 1 for row in like) for draw in draws)
+
+
+def _by_itself(rows: Sequence[Row]) -> float:
+    """Return the chance that independently drawn cells, with their frequencies in the columns, make one of the rows."""
+    of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
+    shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
+    return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
+
+
+def _packed_rows(table: Table) -> str:
+    """Return the table's rows as packed text, except rows that may be known. Raises `Skip` if a count shows nothing."""
+
+    def find() -> str:
+        own = not_known(table, range(len(table.rows)))
+        rows = [tuple(map(cell_key, row)) for row in keys_of(table, [table.rows[row] for row in own])]
+        if len(set(rows)) < LEAST_DIFFERENT_ROWS:
+            raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
+        if table.enumerates_domain or _by_itself(rows) > MOST_ROW_CHANCE:
+            raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
+        return pack(rows, "draws")
+
+    return cached_fact(table, "packed rows", find)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: str) -> tuple[Row, ...]:
+    """Return the rows in a packed text. Raises `ValueError` if it has none."""
+    try:
+        return tuple(map(tuple, unpack(packed)))
+    except zlib.error as error:
+        raise ValueError(f"the text holds no packed rows: {error}") from error
+
+
+def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:
+    """Return the cells of the first line with a cell for each feature, except a header or an announcement."""
+    names, width = [name.casefold() for name in columns], len(columns)
+    lines = [line for line in map(unlabelled, plain(text).splitlines()) if not line.rstrip().endswith(":")]
+    every = [cells for line in lines for cells in cuts(line.strip())]
+    whole = (cells for cells in every if len(cells) == width and [(cell or "").casefold() for cell in cells] != names)
+    return next(whole, None) or next(without_counts(every, width), None)
+
+
+def _draw(table: Table, number: int) -> Prompt:
+    """Return the prompt that names the dataset and asks for a row of it; `number` distinguishes the draws."""
+    name, header = dataset_in_prompt(table)
+    question = "Write down one row of this dataset, drawn at random, as a line of a CSV file without header."
+    about = f"Dataset: {name}\nIts columns: {header}"
+    prompt = ask(about, question, f"{name}, rows drawn at random:\n\n{header}\n")
+    return replace(prompt, temperature=SAMPLING_TEMPERATURE, sample=number)

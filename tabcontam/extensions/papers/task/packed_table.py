@@ -1,0 +1,69 @@
+"""Tables as packed text in a query: answers may contain any of the rows, so weighing compares them with all rows."""
+
+import json
+import zlib
+from base64 import b85decode, b85encode
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from tabcontam.errors import Skip
+from tabcontam.extensions.papers.thresholds import MOST_CARRIED_CHARACTERS
+from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.table import Table
+from tabcontam.tables.text_tasks import TextForm, TextTask
+
+
+def pack(value: object, compared: str) -> str:
+    """Return a value as text for `unpack`.
+
+    Raises `Skip` if it is too long; `compared` names the answers in the reason.
+    """
+    text = json.dumps(value, separators=(",", ":"))
+    if len(text) > MOST_CARRIED_CHARACTERS:
+        most = f"more than {MOST_CARRIED_CHARACTERS} characters"
+        raise Skip(f"the table's rows have {most}: too many to compare {compared} with")
+    return b85encode(zlib.compress(text.encode())).decode()
+
+
+def unpack(text: str) -> Any:
+    """Return the value in a packed text. Raises `zlib.error` or `ValueError` if the text has none."""
+    return json.loads(zlib.decompressobj().decompress(b85decode(text), MOST_CARRIED_CHARACTERS))
+
+
+def packed(table: Table) -> str:
+    """Return the table's columns and rows, and the rows of known files, as packed text.
+
+    Raises `Skip` if it is too long.
+    """
+
+    def find() -> str:
+        fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
+        of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
+        return pack([*fields, *of_card, sorted(table.missing), table.known, table.rows], "answers")
+
+    return cached_fact(table, "packed table", find)
+
+
+@lru_cache(maxsize=2)
+def unpacked(packed_text: str) -> Table:
+    """Return the table in a packed text, cached with its facts. Raises `ValueError` if the text has none."""
+    try:
+        name, title, edition, sha256, columns, target, question, read, missing, known, rows = unpack(packed_text)
+    except (zlib.error, ValueError, TypeError) as error:
+        raise ValueError(f"the text holds no packed table: {error}") from error
+    return Table(
+        name=name,
+        title=title,
+        edition=edition,
+        sha256=sha256,
+        columns=tuple(columns),
+        rows=tuple(map(tuple, rows)),
+        names=(name,),
+        target=target,
+        question=question and ClassificationQuestion(**question),
+        text=read and TextTask(TextForm(read["form"]), tuple(read["texts"]), read["label"], read["names"]),
+        missing=frozenset(missing),
+        known=tuple(tuple(map(tuple, own)) for own in known),
+    )
