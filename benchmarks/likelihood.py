@@ -12,6 +12,7 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import KINDS, open_control
 from tabcontam.reading.word_decision import english
@@ -19,7 +20,6 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.result_building import read_trial
 
 HEADER = f"{'table':<14}" + "".join(f"{kind:>12} {'twin':>5} {'more, 95% interval':>21}" for kind in KINDS) + "  apart"
 

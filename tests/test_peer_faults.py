@@ -38,6 +38,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, IncompleteCompletion
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import PromptForm
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai.provider import OpenAIModel
@@ -49,7 +50,7 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude, read_trial
+from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships

@@ -4,26 +4,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from tabcontam.evidence.base import (
-    DECIDED,
-    Evidence,
-    Facts,
-    Family,
-    PublishedRule,
-    Reply,
-    ReplyState,
-    Test,
-    Trial,
-    Verdict,
-    as_read,
-)
+from tabcontam.evidence.base import DECIDED, Evidence, Facts, Family, PublishedRule, Test, Trial, Verdict
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
-from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column_rule
 from tabcontam.verdicts.decisions import Decision, answers_read, corrected, published, texts, without_evidence
 from tabcontam.verdicts.generation_accuracy import generations
@@ -54,21 +40,6 @@ BY_TESTS = {
 Tests = Mapping[str, Facts]
 FamilyFindings = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
 Part = TypeVar("Part")
-
-
-def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """Return the trial with the answer read in its reply."""
-    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
-
-
-def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:
-    """Return the trial. A reply that was cut off only after all asked cells counts as complete."""
-    reply = trial.reply
-    if not isinstance(reply, Reply) or reply.state is not ReplyState.TRUNCATED:
-        return trial
-    if test.complete(trial.query, as_read(reply).text, serializer):
-        return replace(trial, reply=replace(reply, state=ReplyState.OK))
-    return trial
 
 
 def build_result(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.papers.bootstrap import bootstrap
 from tabcontam.extensions.papers.guided.algorithm_one import format_bootstrap_p
 from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedCompletion
@@ -33,7 +34,7 @@ from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
-from tabcontam.verdicts.result_building import build_result, read_trial
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA

@@ -20,6 +20,7 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.publish.redaction import restricted_tables
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
@@ -29,7 +30,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.tables.withheld_rows import comparable_rows, with_withheld
 from tabcontam.verdicts.document import read_results
-from tabcontam.verdicts.result_building import read_trial
 from tabcontam.verdicts.run_facts import DatasetFacts, RunFacts
 from tests.commands import tabcontam
 from tests.made_tables import ships

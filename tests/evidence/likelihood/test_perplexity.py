@@ -22,6 +22,7 @@ from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.perplexity import Perplexity
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import Model
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import SimulatedModel
@@ -31,7 +32,6 @@ from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.serializers.base import quoted
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twin_tables import twin, twin_rows
-from tabcontam.verdicts.result_building import read_trial
 from tabcontam.verdicts.result_types import Result
 from tests.loopback import LoopbackServer, Response, completion
 from tests.made_tables import ships

@@ -29,6 +29,7 @@ from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.perplexity import Perplexity
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import open_control
 from tabcontam.reading.word_decision import english
@@ -36,7 +37,6 @@ from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin_rows
-from tabcontam.verdicts.result_building import read_trial
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]

@@ -11,6 +11,7 @@ import pytest
 from tabcontam.evidence.base import Evidence, Test, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.likelihood.published_scores import Loss, MinKPlusPlus
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.hf.provider import HFModel
@@ -18,7 +19,6 @@ from tabcontam.models.known.exposure_card import read_card
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.verdicts.result_building import read_trial
 from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships
 

@@ -12,12 +12,13 @@ from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.twins.twin_making import unseen
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference
-from tabcontam.verdicts.result_building import build_result, read_trial
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
 from tests.twins.made import fleet, harbours, sea_of
 
