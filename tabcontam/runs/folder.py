@@ -11,7 +11,6 @@ from typing import BinaryIO, TypeVar
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.cluster.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
 from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, compared_in, judgement_lines, judgements_in
 from tabcontam.extensions.papers.overlap_measure import common
@@ -20,6 +19,7 @@ from tabcontam.paths import ESCAPED, replace_files_together
 from tabcontam.replay.answer_records import CATALOGUE
 from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.replacement_check import check_replaceable
 from tabcontam.runs.shown_trials import reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (

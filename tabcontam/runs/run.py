@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
@@ -16,6 +16,7 @@ from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable, plan, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import RunShard, part_of
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
@@ -24,14 +25,11 @@ from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
-from tabcontam.extensions.cluster.run_shards import RunShard, part_of
 from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, measured_by
 from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure
 from tabcontam.extensions.papers.judge_pass import JudgePass
 from tabcontam.extensions.papers.overlap_measure import measure_for
 from tabcontam.extensions.papers.run_judge import judge_facts, judging_of, open_judge, rows_leaving
-from tabcontam.extensions.planting.planted_tables import with_keys
 from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
@@ -48,8 +46,9 @@ from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.known_controls import check_known, controls
-from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
+from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run_description import describe
+from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import EVERY_SPLIT, SplitChoice, load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
@@ -79,7 +78,7 @@ class RunOrder:
     `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
     With `memory_share`, the tests that measure memory's share are asked, whichever other tests are chosen. `tests`
     replace the tests chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this
-    part of the run is asked.
+    part of the run is asked. `extension_settings` has the settings of extensions, by name.
     """
 
     llms: tuple[str, ...] = ()
@@ -115,7 +114,7 @@ class RunOrder:
     began: float = field(default_factory=time.monotonic)
     memory_share: bool = False
     shard: RunShard | None = None
-    engine: RayOptions | None = None
+    extension_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -182,6 +181,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     structured = replace(order.options, structured=order.form == HELD)
     order = replace(order, splits=at_cutoff(order.splits, order.llms), options=structured)
     option_checks.check_options(order.options)
+    parts = run_parts(order, progress)
     option_checks.check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), order.expression, order.marks)
@@ -209,9 +209,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(order.references, opened, settings, order.control)
         opened |= references
-        cluster = Cluster(order.engine, progress.note) if order.engine else None
-        if cluster:
-            opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
+        for part in parts:
+            opened = {name: (part.model(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         RunSource(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()
@@ -239,7 +238,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     )
     if order.options.most_dollars is not None:
         option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
-    tables, known, notices = _tables(order, progress, notices)
+    tables, known, notices = _tables(order, parts, progress, notices)
     controls_named = set(map(name_of, order.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
     option_checks.check_splits(subjects, tables)
@@ -249,15 +248,15 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     long = takes_long(tables, tests)
     early = subjects if may_be_asked and fitted(tests) else ()
-    machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
+    elsewhere = [work for part in parts if long and (work := part.elsewhere(subjects, lacking, asks))]
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
         progress.doing("preparing the baseline") as tell,
         reaching as check,
-        prepare_in_background(tables, serializers[0], tests, options, check, machines) as ready,
+        prepare_in_background(tables, serializers[0], tests, options, check, elsewhere) as ready,
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
+    notices = (*notices, *fewer_rows(order, grid), *(line for part in parts for line in part.notices()))
     planned_results = tuple(part_of(grid, order.shard)) if order.shard else grid
     run = Run(order, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known)
     return replace(run, notices=notices, judge=judge, measure=measure, trained_on=declarations, grid=grid)
@@ -280,7 +279,7 @@ def _scores(subject: RunSource) -> bool:
 
 
 def _tables(
-    order: RunOrder, progress: Progress, notices: tuple[str, ...]
+    order: RunOrder, parts: Sequence[RunPart], progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
@@ -306,7 +305,9 @@ def _tables(
     further = order.known or order.withheld or order.fresh
     with progress.doing("reading further rows") if further else contextlib.nullcontext():
         known = load_known(order.known, order.text)
-        read = with_keys(with_known(tables, known), order.keys)
+        read: Sequence[Table] = with_known(tables, known)
+        for part in parts:
+            read = part.tables(read)
         found, lines = with_withheld(read, order.withheld, order.text)
         found, left_out = with_fresh(found, order.fresh, order.text)
     return found, known, (*notices, *filter(None, (table.sampled for table in found)), *shared, *lines, *left_out)
