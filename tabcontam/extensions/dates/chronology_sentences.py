@@ -6,6 +6,7 @@ from typing import Any
 
 from tabcontam.extensions.dates.chronological_analysis import (
     ALL,
+    DATE_LEVEL,
     Chronology,
     DatedPair,
     OpennessGroup,
@@ -13,9 +14,9 @@ from tabcontam.extensions.dates.chronological_analysis import (
     TableDifficulty,
 )
 from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison
+from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
 from tabcontam.extensions.dates.task_contamination import PublishedAccuracies, published_for_tests
-from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
-from tabcontam.statistics.thresholds import DATE_TEST_LEVEL
+from tabcontam.verdicts.dating import AFTER, BEFORE
 from tabcontam.verdicts.wording import phrase, rounded
 from tabcontam.version import __version__
 
@@ -162,9 +163,9 @@ def _concluded(found: Chronology) -> list[str]:
     dates, difficulty = found.whole.dates, found.difficulty
     if dates is None:
         return []
-    if dates.exact and dates.ways * DATE_TEST_LEVEL < 1:
+    if dates.exact and dates.ways * DATE_LEVEL < 1:
         lines = [f"There are too few tables: none of {dates.ways} ways can have a p-value below {1 / dates.ways:.2g}."]
-    elif dates.p_value > DATE_TEST_LEVEL:
+    elif dates.p_value > DATE_LEVEL:
         lines = ["Chance may explain the difference, so dates show nothing here."]
     else:
         lines = ["So the LLMs are better on tables that they may have read, by more than chance explains."]
@@ -190,7 +191,7 @@ def _hard(found: TableDifficulty) -> list[str]:
         left = f"Corrected for the baseline, the difference is {difference}"
         if found.explains:
             lines.append(f"{left}: difficulty explains it.")
-        elif found.dates is not None and found.dates.p_value <= DATE_TEST_LEVEL:
+        elif found.dates is not None and found.dates.p_value <= DATE_LEVEL:
             lines.append(f"{left}: difficulty does not explain it.")
         else:
             lines.append(f"{left}.")

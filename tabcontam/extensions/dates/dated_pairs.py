@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
+from tabcontam.extensions.dates import date_exchange as statistics
 from tabcontam.extensions.dates.cutoff_comparison import AccuracyCounts, CutoffComparison
-from tabcontam.statistics import date_exchange as statistics
+from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.statistics.exact_statistics import clopper_pearson
-from tabcontam.statistics.thresholds import DATE_TEST_LEVEL
 from tabcontam.tables.splits_by_date import is_dated
 from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.result_types import Result
@@ -56,12 +56,12 @@ class DatedPair(AccuracyCounts):
     @property
     def significant(self) -> bool:
         """True if the accuracy is significantly above the majority class's, by the t-test at 99%."""
-        return self.above and self.t_test[1] <= DATE_TEST_LEVEL
+        return self.above and self.t_test[1] <= DATE_LEVEL
 
     @property
     def exactly(self) -> bool:
         """True if the accuracy is significantly above the majority class's, by the exact binomial test at 99%."""
-        return self.above and self.exact_p <= DATE_TEST_LEVEL
+        return self.above and self.exact_p <= DATE_LEVEL
 
 
 def results_by_dates(view: RunResults) -> list[Result]:
