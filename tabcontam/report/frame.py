@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.columns import columns_of, values_of
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, Rank
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
@@ -24,7 +24,7 @@ ENDS = ("low", "high")  # the columns of an interval
 def _columns(kind: type, prefix: str = "") -> dict[str, str]:
     """Return the columns of a dataclass. An interval has two columns, and a nested dataclass has all of its own."""
     found: dict[str, str] = {}
-    for column, _, hint in columns_of(kind):
+    for column, _, hint in record_columns(kind):
         name = f"{prefix}{column}"
         if isinstance(hint, type) and is_dataclass(hint):
             found |= _columns(hint, f"{name}_")

@@ -23,14 +23,14 @@ class RecordColumn(NamedTuple):
 
 
 @cache
-def columns_of(kind: type) -> tuple[RecordColumn, ...]:
+def record_columns(kind: type) -> tuple[RecordColumn, ...]:
     """Return the columns of a dataclass."""
     found = list[RecordColumn]()
     for one in fields(kind):
         hint = get_type_hints(kind)[one.name]
         known = [type_ for type_ in get_args(hint) if type_ is not NoneType]
         hint = known[0] if len(known) == 1 and NoneType in get_args(hint) else hint
-        own = columns_of(hint) if one.metadata == PART else ()
+        own = record_columns(hint) if one.metadata == PART else ()
         found += [RecordColumn(name, f"{one.name}.{path}", inner) for name, path, inner in own]
         found += [] if own else [RecordColumn(one.name, one.name, hint)]
     return tuple(found)
@@ -44,7 +44,7 @@ def values_of(record: Any) -> dict[str, Any]:
 
 @cache
 def _reader(kind: type) -> tuple[list[str], Callable[[Any], Sequence[Any]]]:
-    columns = columns_of(kind)
+    columns = record_columns(kind)
     return [one.name for one in columns], attrgetter(*(one.path for one in columns), "__class__")  # always a tuple
 
 
@@ -75,4 +75,4 @@ def _by_part(kind: type, values: Mapping[str, Any]) -> tuple[dict[str, Any], dic
 
 @cache
 def _paths(kind: type) -> dict[str, str]:
-    return {one.name: one.path for one in columns_of(kind)}
+    return {one.name: one.path for one in record_columns(kind)}

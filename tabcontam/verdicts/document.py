@@ -16,7 +16,7 @@ from tabcontam.errors import UsageError, option
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
 from tabcontam.statistics.number_types import EXPLAINED, RIGHT
-from tabcontam.verdicts.columns import values_of
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
 from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, has_parquet
@@ -135,10 +135,10 @@ def json_schema() -> dict[str, Any]:
             return part
 
     schema: dict[str, Any] = _adapter().json_schema(schema_generator=Described)
-    result = schema["$defs"]["Result"]
-    for name, kind in PARTS.items():
-        result["properties"] |= schema["$defs"].pop(kind)["properties"]
-        del result["properties"][name]
+    result, properties = schema["$defs"]["Result"], dict[str, Any]()
+    for part in (result, *(schema["$defs"].pop(kind) for kind in PARTS.values())):
+        properties |= part["properties"]
+    result["properties"] = {one.name: properties[one.name] for one in record_columns(Result)}
     result["required"] = list(result["properties"])
     for part in (schema, *schema["$defs"].values()):
         part.pop("title", None)

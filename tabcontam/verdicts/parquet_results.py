@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from zlib import crc32
 
-from tabcontam.verdicts.columns import columns_of, values_of
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result, TableVerdict
@@ -133,7 +133,7 @@ def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
 @cache
 def _columns(kind: type) -> list[tuple[str, str, type | None]]:
     """Return the columns of a dataclass, each with its path and plain type; None for a value with parts."""
-    return [(name, path, _plain(hint)) for name, path, hint in columns_of(kind)]
+    return [(name, path, _plain(hint)) for name, path, hint in record_columns(kind)]
 
 
 def _plain(hint: Any) -> type | None:

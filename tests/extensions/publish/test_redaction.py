@@ -9,7 +9,7 @@ import pytest
 from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, MadePairRecord
 from tabcontam.extensions.publish.redaction import OPEN, Redaction, redact_results, restricted_tables
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.verdicts.columns import columns_of
+from tabcontam.verdicts.columns import record_columns
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.document import as_json, parse_results
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -175,7 +175,7 @@ def test_llms_of_one_name_stay_apart() -> None:
 
 @pytest.mark.parametrize("part", list(LOOKED_AT), ids=lambda part: part.__name__)
 def test_every_field_of_results_was_looked_at(part: type) -> None:
-    assert [one.name for one in columns_of(part) if one.name not in LOOKED_AT[part].split()] == []
+    assert [one.name for one in record_columns(part) if one.name not in LOOKED_AT[part].split()] == []
 
 
 def test_a_split_of_a_private_table_is_named_only_as_splits_usually_are() -> None:
