@@ -139,7 +139,7 @@ class Results:
         """
         return judge_new(
             self.run_results,
-            None if baseline is None else _baseline(baseline),
+            None if baseline is None else _earlier_run(baseline),
             llms=_several(llm),
             datasets=_several(dataset),
             fail_on=_several(fail_on),
@@ -343,7 +343,7 @@ def fresh(
     return Fresh(made.folder, made.document, ended=made.ended)
 
 
-def _baseline(given: str | Path | Results) -> EarlierRun:
+def _earlier_run(given: str | Path | Results) -> EarlierRun:
     past = given if isinstance(given, Results) else load_results(given)
     return EarlierRun(str(past.folder), past.run_results)
 

@@ -9,16 +9,16 @@ results.json next to the files, they are not read.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args
 from zlib import crc32
 
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result, TableVerdict
@@ -74,7 +74,7 @@ class ParquetResultsWriter:
         """Write the rest, and return whether all Parquet files could be written. Raises `OSError`."""
         rest = replace(results, results=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
-        about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
+        about = {REST: json.dumps(rest, default=values_of).encode(), STAMP: json.dumps(stamp).encode()}
 
         def write() -> None:
             for name, rows in parts.items():
@@ -107,14 +107,14 @@ def _opened(path: Path, kind: type) -> Any:
     """Return a writer of rows of a dataclass to a Parquet file."""
     from pyarrow import parquet
 
-    texts = [name for name, base in _columns(kind) if base is str]
+    texts = [name for name, _, base in _columns(kind) if base is str]
     return parquet.ParquetWriter(path, _schema(kind), compression="zstd", use_dictionary=texts)
 
 
 def _schema(kind: type) -> Any:
     import pyarrow as pa
 
-    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in _columns(kind)])
+    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, _, base in _columns(kind)])
 
 
 def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
@@ -124,22 +124,19 @@ def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
     for start in range(0, max(len(rows), 1), GROUP):
         some = rows[start : start + GROUP]
         arrays = [
-            pa.array(_stored(list(map(attrgetter(name), some)), base), schema.field(name).type)
-            for name, base in columns
+            pa.array(_stored(list(map(attrgetter(path), some)), base), schema.field(name).type)
+            for name, path, base in columns
         ]
         writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
 
 
 @cache
-def _columns(kind: type) -> list[tuple[str, type | None]]:
-    """Return the fields of a dataclass with the plain type of each; None for a field with parts."""
-    return [(name, _plain(hint)) for name, hint in get_type_hints(kind).items()]
+def _columns(kind: type) -> list[tuple[str, str, type | None]]:
+    """Return the columns of a dataclass, each with its path and plain type; None for a value with parts."""
+    return [(name, path, _plain(hint)) for name, path, hint in record_columns(kind)]
 
 
 def _plain(hint: Any) -> type | None:
-    if get_origin(hint) in (Union, UnionType):
-        several = [one for one in get_args(hint) if one is not NoneType]
-        return _plain(several[0]) if len(several) == 1 else None
     if isinstance(hint, type) and issubclass(hint, Enum):
         return str
     words = get_args(hint)  # the words of a literal type
@@ -166,8 +163,8 @@ class ParquetResults:
         from pyarrow import parquet
 
         self._folder = folder
-        self._files: dict[str, Any] = {"results": parquet.ParquetFile(folder / FILES["results"][0])}
-        self.count = int(self._files["results"].metadata.num_rows)
+        about = parquet.read_metadata(folder / FILES["results"][0])
+        self.count, self._metadata = int(about.num_rows), about.metadata or {}
 
     @classmethod
     def in_folder(cls, folder: Path, results: Path) -> "ParquetResults | None":
@@ -184,11 +181,6 @@ class ParquetResults:
         except (OSError, ValueError, pa.ArrowException):
             return None
 
-    @property
-    def _metadata(self) -> Mapping[bytes, bytes]:
-        metadata: Mapping[bytes, bytes] = self._files["results"].metadata.metadata or {}
-        return metadata
-
     def rest(self) -> dict[str, Any]:
         """Return the content of results.json, without the lists that have separate files."""
         document: dict[str, Any] = json.loads(self._metadata[REST])
@@ -202,37 +194,18 @@ class ParquetResults:
 
         Row groups without such a row are skipped.
         """
-        import pyarrow as pa
-        from pyarrow import compute, parquet
+        from pyarrow import compute, dataset
         from pydantic_core import from_json
 
         name, kind = FILES[part]
-        if part not in self._files:
-            self._files[part] = parquet.ParquetFile(self._folder / name)
-        file, parts = self._files[part], {name for name, base in _columns(kind) if base is None}
-        read = None if columns is None else [*dict.fromkeys((*columns, *wanted))]
-        for group in range(file.metadata.num_row_groups):
-            if not _may_have(file, group, wanted):
-                continue
-            table = file.read_row_group(group, columns=read)
-            for field, values in wanted.items():
-                table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
-            for row in table.to_pylist():
+        chosen = compute.scalar(True)
+        for field, values in wanted.items():
+            chosen &= compute.field(field).isin(list(values))
+        parts = {name for name, _, base in _columns(kind) if base is None}
+        file, names = dataset.dataset(self._folder / name), columns and list(columns)
+        for batch in file.to_batches(names, filter=chosen, batch_size=GROUP, batch_readahead=1, use_threads=False):
+            for row in batch.to_pylist():
                 yield {
                     field: from_json(value) if field in parts and value is not None else value
                     for field, value in row.items()
-                    if columns is None or field in columns
                 }
-
-
-def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a row group may contain a wanted value in each field, by the group's minima and maxima."""
-    rows = file.metadata.row_group(group)
-    for place in range(rows.num_columns):
-        column = rows.column(place)
-        values, known = wanted.get(column.path_in_schema), column.statistics
-        if values is None or known is None or not known.has_min_max:
-            continue
-        if not any(known.min <= value <= known.max for value in values):
-            return False
-    return True
