@@ -6,10 +6,10 @@ from dataclasses import replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
+from tabcontam.asking.part_records import Records, attach
 from tabcontam.asking.query_plan import Options, PlannedResult
 from tabcontam.asking.table_turns import TableTurns
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
-from tabcontam.extensions.papers.completion_judgements import Judgements
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
@@ -34,7 +34,7 @@ class Account:
     trials: Mapping[ResultKey, Mapping[str, Trial]]
     askers: Mapping[str, Asker]
     seconds: Mapping[ResultKey, float]
-    judgements: Judgements = Judgements()
+    records: Records
     _copies: dict[tuple[str, str, str], Sequence[float | None]]
     _turns: Mapping[ResultKey, TableTurns]
 
@@ -192,7 +192,7 @@ class Account:
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
             return build_unjudged(name, test, verdict, self._unasked(name.llm), len(planned.queries))
         asked = [trials[query.id] for query in planned.written if query.id in trials]
-        asked = self.judgements.attached(name, test, asked)
+        asked = attach(self.records, name, test, asked)
         pools = pool_parts(name, test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, planned.level, self._of_reference(planned)
         return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)

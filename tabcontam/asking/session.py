@@ -14,6 +14,7 @@ from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
+from tabcontam.asking.part_records import Records
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
@@ -55,6 +56,7 @@ class Session(Account):
     seconds: dict[ResultKey, float] = field(default_factory=dict)
     batched: list[BatchAsker] = field(default_factory=list)
     limiters: Limiters = field(default_factory=Limiters)
+    records: Records = field(default_factory=dict)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[ResultKey, str], Slot] = field(default_factory=dict)

@@ -7,6 +7,7 @@ from itertools import accumulate
 from pathlib import Path
 from random import SystemRandom
 
+from tabcontam.asking.part_records import attach
 from tabcontam.asking.trial_file import (
     NUMBER,
     RESULTS,
@@ -22,13 +23,11 @@ from tabcontam.asking.trial_file import (
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.papers.guided.algorithm_one import measured_by
-from tabcontam.extensions.papers.judgement_file import judgements_in
-from tabcontam.extensions.papers.overlap_measure import measure_again, measure_name
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record
+from tabcontam.runs.run_part import check_installed, judging, records_in, run_parts
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
@@ -50,10 +49,13 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
-    measure = measure_again(folder, past.run, overlap)
+    values = {"overlap": overlap}
+    check_installed(values)
+    parts = [part.prepare_again(values.get(name), folder, past.run) for name, part in run_parts().items()]
     open_folder(folder)
-    with measured_by(measure):
-        past = replace(past, run=replace(past.run, overlap=measure_name(measure)))
+    with judging(parts):
+        facts = {name: fact for part in parts for name, fact in part.facts().items()}
+        past = replace(past, run=replace(past.run, **facts))
         found, changed = judged_again(folder, past, rules)
     if changed:
         _rewrite(folder, changed)
@@ -147,7 +149,7 @@ def read_by_table(
         if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: result {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
-    asked, judgements = last_lines(folder, past.results), judgements_in(folder)
+    asked, records = last_lines(folder, past.results), records_in([folder])
 
     def read(result: Result) -> list[tuple[Line, Trial]]:
         own, test = asked.trials_of(result.key), by_id()[result.test]
@@ -155,7 +157,7 @@ def read_by_table(
             serializer = serializers[result.serializer or ""]
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
-            trials = judgements.attached(result.key, test, trials)
+            trials = attach(records, result.key, test, trials)
         if result.answered and not found:
             raise UsageError(
                 f"{folder / TRIALS} is incomplete: it holds no answers to {result.test} on {result.dataset}"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.baseline.failures import failures_of
 from tabcontam.extensions.cluster.run_shards import digest
-from tabcontam.extensions.papers.overlap_measure import measure_name
 from tabcontam.tables.known_rows import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
@@ -58,7 +57,6 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         family_over=options.family_over,
         level=min(levels.values()),
         levels=levels,
-        overlap=measure_name(run.measure),
         shard=_shard(run),
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),

@@ -15,8 +15,8 @@ from tabcontam.asking.trial_file import RESULTS, lock_run_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, pair_of
-from tabcontam.extensions.papers.judgement_file import JudgementJournal, compared_in, judgements_in
+from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
+from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
 from tabcontam.extensions.papers.judging_page import FORM
 from tabcontam.runs.folder import last_lines, load_whole
 from tabcontam.runs.rescoring import rescore

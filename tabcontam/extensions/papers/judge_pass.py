@@ -5,16 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tabcontam.asking.asker import Asker
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import shared_query_key
 from tabcontam.asking.session import Session
-from tabcontam.errors import UsageError, option_name
-from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
 from tabcontam.evidence.questions import Answer
+from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judge import (
     counted_label,
     judge_query,
@@ -24,16 +26,14 @@ from tabcontam.extensions.papers.completion_judge import (
     to_judge,
 )
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
+from tabcontam.extensions.papers.judge_part import NAME
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
+from tabcontam.models.provider_registry import LlmResolution, ModelSettings, resolve
+from tabcontam.runs.run_part import PreparedPart
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
-
-
-def label(model: Model) -> str:
-    """Return the judge's name in progress and costs. It is not the `spec`, as the judge may be under test too."""
-    return f"judge {model.spec}"
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,27 @@ class JudgePair:
         )
 
 
-class JudgePass:
+class JudgePass(PreparedPart):
     """A judge of the completions of a session. If the session is stopped, `ask` stops too."""
 
-    def __init__(self, model: Model, session: Session, folder: Path) -> None:
-        self.model, self.session = model, session
-        self.label = label(model)
-        self.journal = JudgementJournal(folder)
-        self.plan = [planned for planned in session.plan if planned.test.judgeable and planned.subject.tested]
+    session: Session
+    journal: JudgementJournal
+
+    def __init__(self, model: Model, resolved: LlmResolution) -> None:
+        self.model, self.resolved, self.models = model, resolved, (model,)
+        self.label = f"judge {model.spec}"  # in progress and costs: the judge may be under test, too
         self._unsettled: set[str] = set()
         self._before: set[Judgement] = set()
         self._judgements: list[Judgement] = []
+
+    def begin(self, session: Session, folder: Path) -> None:
+        """Take part in a session, whose completions are judged after it."""
+        self.session, self.journal = session, JudgementJournal(folder)
+
+    @property
+    def plan(self) -> list[PlannedResult]:
+        """The planned results with completions to judge."""
+        return [planned for planned in self.session.plan if planned.test.judgeable and planned.subject.tested]
 
     async def connect(self) -> None:
         """Connect to the judge. Raises `UsageError` if it cannot be reached."""
@@ -120,14 +130,38 @@ class JudgePass:
                     if session.stopping or asker.stopped:
                         break
         finally:
-            session.judgements = held.with_these(self._judgements)
+            session.records = {**session.records, NAME: held.with_these(self._judgements)}
             progress.end()
 
-    def facts(self) -> LlmFacts:
-        """Return the judge's requests and costs."""
-        return self.session.used().get(self.label) or LlmFacts(spec=self.label)
+    def rescue(self) -> None:
+        """Store the judgements that could not be written to the folder."""
+        self.journal.rescue()
 
-    async def surveyed(self) -> Estimate:
+    def facts(self) -> dict[str, Any]:
+        """Return the judge's facts, with its requests and costs so far."""
+        used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
+        judge = replace(
+            used,
+            spec=self.model.spec,
+            resolved=str(self.resolved),
+            stands_for=self.resolved.stands_for,
+            version=self.model.version,
+        )
+        return {"judge": judge}
+
+    def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
+        """Return the number of private rows that the judge would be shown, by its label and dataset."""
+        rows: dict[tuple[str, str], set[int | str]] = {}
+        for planned in plan if not self.model.local else ():
+            if planned.test.judgeable and planned.subject.tested:
+                shown = rows.setdefault((self.label, planned.name.dataset), set())
+                shown.update(query.id for query in planned.queries if query.withheld)
+                if planned.table.private:
+                    asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in planned.queries)
+                    shown.update(row for own in asked for row in own)
+        return {key: len(shown) for key, shown in rows.items() if shown}
+
+    async def survey(self) -> list[Estimate]:
         """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
         missing = None
         try:
@@ -136,7 +170,7 @@ class JudgePass:
             missing = str(error)
         finally:
             await self.close()
-        return self.estimate(missing)
+        return [self.estimate(missing)]
 
     def estimate(self, missing: str | None = None) -> Estimate:
         """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
@@ -201,6 +235,33 @@ class JudgePass:
                     self.journal.note(one)
         except OSError:
             self.session.stop()
+
+
+def open_judge(spec: str, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> JudgePass:
+    """Return the judge of a run. Raises `UsageError` if the LLM cannot judge, or has nothing to judge.
+
+    If the run `asks`, a missing key is reported before anything is asked.
+    """
+    if not any(test.judgeable for test in tests):
+        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        raise UsageError(
+            f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
+            f"or leave {option('judge')} out"
+        )
+    try:
+        resolved = resolve(spec)
+        model = resolved.open(settings)
+        if asks:
+            model.check_at_hand()
+    except UsageError as error:
+        raise UsageError(f"{option_name('judge')}: {error}") from None
+    able = Capability.INSTRUCTIONS in model.capabilities | model.may_have
+    if model.control or model.identity is None or not able:
+        raise UsageError(
+            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name a model that follows "
+            "instructions"
+        )
+    return JudgePass(model, resolved)
 
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:

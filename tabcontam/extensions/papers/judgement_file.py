@@ -1,17 +1,11 @@
 """`judgements.jsonl` in a run's folder: one judgement a line, appended as soon as it is made."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
-from tabcontam.asking.trial_file import Journal, Line, line_key, trial_of
-from tabcontam.evidence.base import Reading, Trial
-from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
-from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_of, judgement_of
-from tabcontam.groups import grouped
-from tabcontam.verdicts.result_types import ResultKey
+from tabcontam.asking.trial_file import Journal, Line
+from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, judgement_of
 
 JUDGEMENTS = "judgements.jsonl"
 
@@ -50,40 +44,3 @@ class JudgementJournal(Journal):
 def judgements_in(folder: Path) -> Judgements:
     """Return the judgements in a run's folder; empty if it has no such file."""
     return JudgementJournal(folder).judgements()
-
-
-def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
-    """Return, by result, the completions of a run that judges and people may be shown.
-
-    `lines`: the run's trials. Their answers are not read anew.
-    """
-    known = by_id()
-    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
-    found = {}
-    for key, result_key in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
-        place = ResultKey(*key)
-        found[place] = compared_of(known[place.test], list(map(_read, result_key)))
-    return found
-
-
-def with_judgements(lines: Iterable[Line], judgements: Judgements) -> list[Line]:
-    """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
-    own = list(lines)
-    words_of: dict[tuple[str, ...], list[list[str]]] = {}
-    for place, compared in compared_in(own).items():
-        for one in compared:
-            words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
-            words += [
-                [by, judged.word or f"not judged: {judged.detail}"] for by, judged in judgements.of(place, one).items()
-            ]
-            words_of[(*place, one.query_id)] = words
-    return [line | {"judged": own_words} if (own_words := words_of.get(line_key(line))) else line for line in own]
-
-
-def _read(line: Line) -> Trial:
-    reading = Reading(line.get("parsed"), line.get("hit"), line.get("hit") is True, line.get("readable") is True)
-    return replace(trial_of(line), reading=reading)
-
-
-def judgement_lines(judgements: Iterable[Judgement]) -> list[Line]:
-    return [one.line() for one in judgements]

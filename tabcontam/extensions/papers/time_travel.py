@@ -18,7 +18,7 @@ from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedC
 from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
-from tabcontam.extensions.papers.recorded_judgements import compared_of, judgements_of, result_key
+from tabcontam.extensions.papers.recorded_judgements import RecordedCompletions, compared_of, judgements_of, result_key
 from tabcontam.extensions.papers.rouge import rouge_l
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
 from tabcontam.extensions.papers.time_travel_records import KEYS as KEYS
@@ -72,9 +72,8 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
         result_key(setting.result(GuidedMatch.id)): setting.instances for setting in settings if setting.has_judgements
     }
     judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
-    return ReplayOutcome(
-        results, recorded, by_rules, {place: compared_of(own) for place, own in instances_of.items()}, judgements
-    )
+    compared = {place: compared_of(own) for place, own in instances_of.items()}
+    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(compared, judgements)])
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
