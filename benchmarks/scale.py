@@ -36,9 +36,9 @@ from benchmarks.engine import answered, asked, made
 from benchmarks.processes import used_by
 from benchmarks.rate_tables import put
 from benchmarks.wire import served
+from tabcontam.asking.run_shards import spans
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Passage, Prompt
-from tabcontam.extensions.cluster.run_shards import spans
 from tabcontam.models.prices import Price, load_prices
 from tabcontam.runs.run import RunOrder, prepare
 

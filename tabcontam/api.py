@@ -39,7 +39,7 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tabcontam.extensions.cluster.run_shards import RunShard
+    from tabcontam.asking.run_shards import RunShard
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
@@ -485,7 +485,7 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
 
 def _shard(given: str | None) -> "RunShard | None":
     """Return the part of a run that a text such as "3/8" means; None for the whole run. Raises `UsageError`."""
-    from tabcontam.extensions.cluster.run_shards import RunShard
+    from tabcontam.asking.run_shards import RunShard
 
     try:
         return None if given is None else RunShard.read(str(given))

@@ -12,22 +12,22 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 from tabcontam.asking import background_loop
+from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
 from tabcontam.asking.query_plan import Options
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
 from tabcontam.evidence.base import Family, Test
-from tabcontam.extensions.cluster.machines import ClusterMachines
-from tabcontam.extensions.cluster.preparation_jobs import fill_cache, job_of, table_from
-from tabcontam.extensions.cluster.remote_preparation import prepare_remotely
 from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
+Elsewhere = Callable[[PreparationQueue, StoredFactRegistry, Callable[[Table], bytes]], Coroutine[Any, Any, None]]
 SMALL = 100  # rows of a single new table up to which a process starts too late to help
 
 START = code_to_run("tabcontam.asking.preparing")
@@ -41,13 +41,13 @@ def prepare_in_background(
     tests: Sequence[Test],
     options: Options,
     check: Callable[[], None] = lambda: None,
-    machines: ClusterMachines | None = None,
+    elsewhere: Sequence[Elsewhere] = (),
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the tables that no run has prepared, from the last table's last test back.
 
     Yields a function to call before the run writes a test's queries about a table: no process begins that test
-    afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Other
-    `machines`, if given, prepare whole tables.
+    afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Work
+    that is done `elsewhere`, on other machines, prepares whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
     left, found = PreparationQueue(new, own), StoredFactRegistry(check)
@@ -69,10 +69,8 @@ def prepare_in_background(
     working: list[Future[None]] = []
     with ExitStack() as stack:
         try:
-            if machines and _long(new):
-                visit = prepare_remotely(
-                    machines, left, found, lambda table: job_of(table, serializer, own, options.seed)
-                )
+            for prepare_there in elsewhere if _long(new) else ():
+                visit = prepare_there(left, found, lambda table: job_of(table, serializer, own, options.seed))
                 done, task = stack.enter_context(background_loop.run_in_background(visit))
                 working.append(done)
                 stack.callback(_cancel, task)

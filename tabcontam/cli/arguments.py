@@ -7,6 +7,7 @@ from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import folder, level, path, positive
+from tabcontam.cli.report_change import ReportChange
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
 from tabcontam.entry_points import listed, offered
 from tabcontam.verdicts.rules import FAMILY_OVER, RULES
@@ -54,6 +55,11 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.Argu
     """Return the parser of each command, by the command's name."""
     chosen = next(each for each in main_parser._actions if isinstance(each, argparse._SubParsersAction))
     return dict(chosen.choices)
+
+
+def report_changes() -> Mapping[str, ReportChange]:
+    """Return the changes of a report that extensions offer, by the names of their options."""
+    return offered("tabcontam.report_changes", "report change", ReportChange)
 
 
 def typed_options(arguments: Sequence[str] | None) -> set[str]:
@@ -164,13 +170,8 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         choices=("csv", *(point.name for point in listed("tabcontam.formats"))),
         help="write one document instead of a folder (svg and pdf are plots)",
     )
-    command.add_argument(
-        "--redact",
-        action="store_true",
-        help="make the report fit for publication: of tables that are private or have no open licence, show only "
-        "verdicts and numbers; show no commands, folders or addresses",
-    )
-    command.add_argument("--redact-all", action="store_true", help="like --redact, but for every table")
+    for change in report_changes().values():
+        change.add(command)
     command.add_argument(
         "--methods",
         action="store_true",

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # importing one of these modules takes as long as starting Py
     from decimal import Decimal
     from pathlib import Path
 
-    from tabcontam.extensions.cluster.run_shards import RunShard
+    from tabcontam.asking.run_shards import RunShard
     from tabcontam.verdicts.rules import Queries
 
 SUMMARY = "cnuaspAN"
@@ -38,7 +38,7 @@ def summary(text: str) -> str:
 
 def shard(text: str) -> "RunShard":
     """Return one part of a run, such as 3/8: the third of eight."""
-    from tabcontam.extensions.cluster.run_shards import RunShard
+    from tabcontam.asking.run_shards import RunShard
 
     try:
         return RunShard.read(text)

@@ -5,6 +5,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
+from tabcontam.cli.arguments import report_changes
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, open_page, print_results
 from tabcontam.errors import UsageError
@@ -43,16 +44,14 @@ def report(options: argparse.Namespace) -> None:
     for folder in options.runs:
         if not (past := read_results(folder)).run.recorded:
             check_agrees(folder, past)
-    redacting = options.redact or options.redact_all
+    changes = [change for change in report_changes().values() if change.wanted(options)]
     if options.exclude_recalled is not None:
         _write_excluded(options)
         return
     if options.format:
         results = load_all(options.runs, options.family_over, options.incomplete)
-        if redacting:
-            from tabcontam.extensions.publish.redaction import redact_results
-
-            results, _ = redact_results(results, options.redact_all)
+        for change in changes:
+            results = change.results(results, options)
         _write_format(options, results)
         return
     if options.methods or options.width:
@@ -60,15 +59,11 @@ def report(options: argparse.Namespace) -> None:
         raise UsageError(f"{named} applies to a single document; add --format, such as --format latex")
     out = options.out or new_folder(datetime.now())
     writing = progress(bool(options.quiet)).doing("reading the answers and writing the report")
-    if redacting:
-        from tabcontam.extensions.publish.redacted_folder import KEY, redact
-
-        with writing:
-            results = redact(options.runs, out, options.redact_all, options.family_over, options.incomplete)
-        trials = None
-        print(f"the key of {out} is {out}{KEY}: keep it, and do not publish it", file=sys.stderr)
-    else:
-        with writing:
+    trials = None
+    with writing:
+        if changes:
+            results = changes[0].folder(options, out)
+        else:
             results, trials = merged(options.runs, out, options.family_over, options.incomplete)
     print_results(results, out, options, trials)
     summarize(results)
@@ -84,9 +79,12 @@ def _write_excluded(options: argparse.Namespace) -> None:
     from tabcontam.runs.folder import load_whole
     from tabcontam.runs.shown_trials import shown_lines
 
-    words = ("format", "redact", "redact_all", "methods", "width", "out", "open", "json", "incomplete")
-    if given := [word for word in words if getattr(options, word)]:
-        raise UsageError(f"--exclude-recalled writes its FILE and no report; leave --{given[0].replace('_', '-')} out")
+    words = [name for name, change in report_changes().items() if change.wanted(options)]
+    words += [
+        word for word in ("format", "methods", "width", "out", "open", "json", "incomplete") if getattr(options, word)
+    ]
+    if words:
+        raise UsageError(f"--exclude-recalled writes its FILE and no report; leave --{words[0].replace('_', '-')} out")
     file = options.exclude_recalled.resolve()
     if file.exists() and not file.is_file():
         raise UsageError(f"--exclude-recalled: {options.exclude_recalled} is not a file; name the file to write")

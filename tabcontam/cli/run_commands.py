@@ -79,7 +79,6 @@ def gate(options: argparse.Namespace) -> int:
 def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
     """Return the run to make. `words` are arguments of `tabcontam.run` (None: default), `command` is as typed."""
     from tabcontam.asking.query_plan import Options
-    from tabcontam.extensions.cluster.cluster import check_engine
     from tabcontam.runs.run import RunOrder
     from tabcontam.tables.dataset_splits import SplitChoice
     from tabcontam.tables.readers.base import text_format
@@ -126,7 +125,9 @@ def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
         defaults=words.get("defaults", ""),
         memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
         shard=words.get("shard"),
-        engine=check_engine(words["engine"], words["ray_address"], words["replicas"], words["gpus_per_replica"]),
+        extension_settings={
+            name: words.get(name) for name in ("engine", "ray_address", "replicas", "gpus_per_replica")
+        },
         controls=words["controls"],
         out=words["out"],
         target=words["target"],

@@ -47,6 +47,7 @@ class Provider:
     environment variables; the key in the first that is set goes only to the host of `address`. `words`: other words
     that people write for the name. `log_probabilities`: whether it returns log-probabilities of a given text ("yes",
     "no"; "" if not known). `seed`: whether it accepts a seed, in the same way. `free`: it costs nothing.
+    `state`: returns a value that changes when a file of the model changes, for the text after the colon.
     """
 
     name: str
@@ -60,3 +61,4 @@ class Provider:
     log_probabilities: str = ""
     seed: str = ""
     free: bool = False
+    state: Callable[[str], object] = lambda model: None

@@ -18,8 +18,8 @@ from tabcontam.asking.trial_file import RESULTS
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import ReplyState
 from tabcontam.evidence.prompts import load_prompt_set
-from tabcontam.extensions.corpora.search.corpus_files import corpus_files
 from tabcontam.models.labels import split_label
+from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, AskingOptions, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.runs.trials_agreement import check_agrees
@@ -237,13 +237,10 @@ def _source(dataset: str) -> str:
 
 
 def _corpus_state(spec: str) -> object:
-    """Return a value that changes when a file of the corpus changes; None for an LLM."""
+    """Return a value that changes when a file of a corpus changes; None for an LLM."""
     provider, _, typed = split_label(spec)[1].partition(":")
-    if provider != "corpus":
-        return None
     try:
-        files = corpus_files(typed).files
-        return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in files]
+        return BUILT_IN[provider].state(typed) if provider in BUILT_IN else None
     except (UsageError, OSError):
         return None  # the run reports the mistake
 

@@ -12,15 +12,15 @@ from tabcontam.asking.part_records import Records
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.cluster.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, replace_files_together
 from tabcontam.replay.answer_records import CATALOGUE
 from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs.folder_part import folder_parts, records_in
+from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.replacement_check import check_replaceable
-from tabcontam.runs.run_part import records_in, run_parts
 from tabcontam.runs.shown_trials import reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (
     QueryOutcomes,
@@ -204,7 +204,7 @@ def merged(
             lines.write(file, written)
         for name, own in records.items():
             if held := own.lines():
-                _write(new / run_parts()[name].file, as_lines(held))
+                _write(new / folder_parts()[name].file, as_lines(held))
         return _recorded(new, new, found, None, pairs, written)
 
 
@@ -344,7 +344,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         rows=runs[0].rows if len({run.rows for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
-        **{name: fact for part in run_parts().values() for name, fact in part.merged_facts(runs).items()},
+        **{name: fact for part in folder_parts().values() for name, fact in part.merged_facts(runs).items()},
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
@@ -380,7 +380,7 @@ def replay_results(found: ReplayOutcome, differences: bool, rules: str, dictiona
         comparisons=comparisons(run, own_results, ()),
         differences=tuple(found.differences) if differences else None,
         rule_differences=tuple(found.rule_differences) if differences else None,
-        **{name: value for part in run_parts().values() for name, value in part.of_replay(found).items()},
+        **{name: value for part in folder_parts().values() for name, value in part.of_replay(found).items()},
     )
 
 

@@ -30,7 +30,7 @@ from tabcontam.report.recalled_cells import RecalledCellWriter
 from tabcontam.report.recalled_rows import RecallComparison, RowGroup
 from tabcontam.report.trial_digest import PageResult, RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
 from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
-from tabcontam.runs.run_part import records_in
+from tabcontam.runs.folder_part import records_in
 from tabcontam.runs.shown_trials import TrialConversion, references
 from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
 from tabcontam.verdicts.result_types import Result, ResultKey

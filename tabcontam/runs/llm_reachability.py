@@ -6,33 +6,10 @@ from contextlib import contextmanager, suppress
 
 from tabcontam.asking.background_loop import run_in_background
 from tabcontam.asking.query_plan import RunSource, check_reachable
-from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.extensions.cluster.cluster import Cluster
-from tabcontam.extensions.cluster.machines import ClusterMachines
 from tabcontam.models.base import Model, unserved
 from tabcontam.models.hf.saved_model import SavedModel
 from tabcontam.models.served_model import ServedModel
-
-
-def joined_early(
-    cluster: Cluster, subjects: Sequence[RunSource], lacking: Mapping[str, str], asks: bool, progress: Progress
-) -> ClusterMachines | None:
-    """Return the machines of a cluster, joined before the run asks, so they can prepare new tables.
-
-    Return None if the cluster is started on this machine, or cannot be joined. In the second case, raises `UsageError`
-    if the run `asks` and cannot reach any LLM under test, or cannot reach the reference, without the cluster.
-    """
-    if not cluster.order.address:
-        return None
-    try:
-        with progress.doing("looking for other machines"):
-            cluster.join()
-    except UsageError as error:
-        if asks:
-            check_reachable(subjects, {**lacking, **{model.spec: str(error) for model in cluster.models}})
-        return None  # the run reports this error when it reaches the LLMs
-    return ClusterMachines(cluster)
 
 
 @contextmanager

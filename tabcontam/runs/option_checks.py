@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from tabcontam.asking.query_plan import Options, RunSource
+from tabcontam.asking.run_shards import RunShard
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import needs_samples
 from tabcontam.evidence.shots import MOST_SHOTS
-from tabcontam.extensions.cluster.run_shards import RunShard
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, price_of
 from tabcontam.runs.thresholds import MOST_SAMPLES

@@ -1,7 +1,7 @@
 """A past run's trials, read and judged again without asking an LLM."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from itertools import accumulate
 from pathlib import Path
@@ -27,7 +27,8 @@ from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record
-from tabcontam.runs.run_part import check_installed, judging, records_in, run_parts
+from tabcontam.runs.folder_part import folder_parts, records_in
+from tabcontam.runs.run_part import check_installed
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
@@ -50,12 +51,12 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
     values = {"overlap": overlap}
-    check_installed(values)
-    parts = [part.prepare_again(values.get(name), folder, past.run) for name, part in run_parts().items()]
-    open_folder(folder)
-    with judging(parts):
-        facts = {name: fact for part in parts for name, fact in part.facts().items()}
-        past = replace(past, run=replace(past.run, **facts))
+    check_installed(values, folder_parts())
+    with ExitStack() as stack:
+        for name, part in folder_parts().items():
+            facts = stack.enter_context(part.again(folder, past.run, values.get(name)))
+            past = replace(past, run=replace(past.run, **facts))
+        open_folder(folder)
         found, changed = judged_again(folder, past, rules)
     if changed:
         _rewrite(folder, changed)

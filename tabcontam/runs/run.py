@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
@@ -24,6 +24,7 @@ from tabcontam.asking.query_plan import (
 )
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import RunShard, part_of
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.errors import Unavailable, UsageError, option, option_name
@@ -32,9 +33,6 @@ from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
-from tabcontam.extensions.cluster.run_shards import RunShard, part_of
-from tabcontam.extensions.planting.planted_tables import with_keys
 from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
@@ -50,10 +48,11 @@ from tabcontam.runs.continuation_checks import check_last_failed, check_same_run
 from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
+from tabcontam.runs.folder_part import records_in
 from tabcontam.runs.known_controls import check_known, controls
-from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
+from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run_description import describe
-from tabcontam.runs.run_part import PreparedPart, check_installed, judging, records_in, run_parts
+from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import EVERY_SPLIT, SplitChoice, load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
@@ -83,7 +82,7 @@ class RunOrder:
     `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
     With `memory_share`, the tests that measure memory's share are asked, whichever other tests are chosen. `tests`
     replace the tests chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this
-    part of the run is asked.
+    part of the run is asked. `extension_settings` has the settings of extensions, by name.
     """
 
     llms: tuple[str, ...] = ()
@@ -119,7 +118,7 @@ class RunOrder:
     began: float = field(default_factory=time.monotonic)
     memory_share: bool = False
     shard: RunShard | None = None
-    engine: RayOptions | None = None
+    extension_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ class Run:
 
     `resolved` has the models that names mean. `left_out` are tests without queries for --queries paper. `known` are
     files of rows that the LLMs may know. `notices` are to be read before anything is sent. `parts` are those of
-    extensions, by name. `trained_on` has the corpora declared to be training data of an LLM. `grid` is the whole plan,
+    extensions. `trained_on` has the corpora declared to be training data of an LLM. `grid` is the whole plan,
     if only a shard of it is asked.
     """
 
@@ -144,7 +143,7 @@ class Run:
     left_out: tuple[Test, ...] = ()
     known: tuple[Table, ...] = ()
     notices: tuple[str, ...] = ()
-    parts: Mapping[str, PreparedPart] = field(default_factory=dict)
+    parts: tuple[RunPart, ...] = ()
     trained_on: tuple[TrainingDeclaration, ...] = ()
     grid: tuple[PlannedResult, ...] = ()
 
@@ -185,6 +184,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     structured = replace(order.options, structured=order.form == HELD)
     order = replace(order, splits=at_cutoff(order.splits, order.llms), options=structured)
     option_checks.check_options(order.options)
+    parts = run_parts(order, progress)
     option_checks.check_shard(order.shard, order.options, order.judge)
     also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
     picked = selected(all_tests(), order.expression, order.marks)
@@ -212,9 +212,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
         references = _references(order.references, opened, settings, order.control)
         opened |= references
-        cluster = Cluster(order.engine, progress.note) if order.engine else None
-        if cluster:
-            opened = {name: (cluster.holds(model), how) for name, (model, how) in opened.items()}
+        for part in parts:
+            opened = {name: (part.model(model), how) for name, (model, how) in opened.items()}
     subjects = tuple(
         RunSource(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()
@@ -230,10 +229,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     check_rows(order, tests)
     option_checks.check_corpora(options, order.judge, order.references, subjects)
     option_checks.check_samples(options, tests)
-    check_installed({"judge": order.judge, "overlap": order.overlap})
-    parts = {
-        name: part.prepare(getattr(order, name, None), tests, settings, asks) for name, part in run_parts().items()
-    }
+    for part in parts:
+        part.open(tests, settings, asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     option_checks.check_plannable(order.shard, subjects)
@@ -243,9 +240,9 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         *(option_checks.check_batches(subjects) if order.options.batch else ()),
     )
     if order.options.most_dollars is not None:
-        further = [RunSource(model) for part in parts.values() for model in part.models]
+        further = [RunSource(model) for part in parts for model in part.models]
         option_checks.check_prices((*subjects, *further), prices)
-    tables, known, notices = _tables(order, progress, notices)
+    tables, known, notices = _tables(order, parts, progress, notices)
     controls_named = set(map(name_of, order.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
     option_checks.check_splits(subjects, tables)
@@ -255,15 +252,15 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     long = takes_long(tables, tests)
     early = subjects if may_be_asked and fitted(tests) else ()
-    machines = joined_early(cluster, subjects, lacking, asks, progress) if cluster and long else None
+    elsewhere = [work for part in parts if long and (work := part.elsewhere(subjects, lacking, asks))]
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
         progress.doing("preparing the baseline") as tell,
         reaching as check,
-        prepare_in_background(tables, serializers[0], tests, options, check, machines) as ready,
+        prepare_in_background(tables, serializers[0], tests, options, check, elsewhere) as ready,
     ):
         grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(order, grid), *(sorted(machines.lines) if machines else ()))
+    notices = (*notices, *fewer_rows(order, grid), *(line for part in parts for line in part.notices()))
     planned_results = tuple(part_of(grid, order.shard)) if order.shard else grid
     run = Run(order, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known)
     return replace(run, notices=notices, parts=parts, trained_on=declarations, grid=grid)
@@ -286,7 +283,7 @@ def _scores(subject: RunSource) -> bool:
 
 
 def _tables(
-    order: RunOrder, progress: Progress, notices: tuple[str, ...]
+    order: RunOrder, parts: Sequence[RunPart], progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
@@ -312,7 +309,9 @@ def _tables(
     further = order.known or order.withheld or order.fresh
     with progress.doing("reading further rows") if further else contextlib.nullcontext():
         known = load_known(order.known, order.text)
-        read = with_keys(with_known(tables, known), order.keys)
+        read: Sequence[Table] = with_known(tables, known)
+        for part in parts:
+            read = part.tables(read)
         found, lines = with_withheld(read, order.withheld, order.text)
         found, left_out = with_fresh(found, order.fresh, order.text)
     return found, known, (*notices, *filter(None, (table.sampled for table in found)), *shared, *lines, *left_out)
@@ -405,7 +404,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prom
 def rows_leaving(run: Run) -> dict[tuple[str, str], int]:
     """Return the number of private rows that would leave this machine, by LLM and dataset."""
     rows = rows_shown(run.plan)
-    for part in run.parts.values():
+    for part in run.parts:
         rows |= part.rows_leaving(run.plan)
     return rows
 
@@ -430,7 +429,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
     for table in run.tables:
         if table.read:
             tell(f"{table.named}: {table.read}")
-    session, parts = _session(run, folder, progress), run.parts.values()
+    session, parts = _session(run, folder, progress), run.parts
 
     def judged(finished: bool) -> RunResults:
         facts = describe(run, started, session.used())
@@ -451,7 +450,9 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
         )
         return build_results(about, session.results())
 
-    with judging(parts):
+    with contextlib.ExitStack() as judging:
+        for part in parts:
+            judging.enter_context(part.judging())
         try:
             run_to_end(_ask(session, folder, judged, parts), session.stop)
         finally:
@@ -482,7 +483,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
                 await session.hold(asks=False)
             with progress.doing("looking for stored answers"):
                 session.recall()
-                return [*session.estimates(), *[one for part in run.parts.values() for one in await part.survey()]]
+                return [*session.estimates(), *[one for part in run.parts for one in await part.survey()]]
         finally:
             await session.close()
             session.store.close()
@@ -494,14 +495,12 @@ def _session(run: Run, folder: Path, progress: Progress) -> Session:
     store = Store.open() if run.order.cache else Store()
     session = Session(run.plan, run.order.options, run.dictionary, Journal(folder), progress, store, run.prices)
     session.records = records_in([folder])
-    for part in run.parts.values():
+    for part in run.parts:
         part.begin(session, folder)
     return session
 
 
-async def _ask(
-    session: Session, folder: Path, judged: Callable[[bool], RunResults], parts: Iterable[PreparedPart]
-) -> None:
+async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], parts: Iterable[RunPart]) -> None:
     try:
         await session.connect()
         await session.hold()

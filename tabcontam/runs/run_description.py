@@ -9,8 +9,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.query_plan import RunSource
+from tabcontam.asking.run_shards import digest
 from tabcontam.baseline.failures import failures_of
-from tabcontam.extensions.cluster.run_shards import digest
 from tabcontam.tables.known_rows import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table

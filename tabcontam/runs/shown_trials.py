@@ -9,7 +9,7 @@ from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, Trial
 from tabcontam.asking.trial_file import TRIALS, Line, trial_of
 from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
-from tabcontam.runs.run_part import records_in
+from tabcontam.runs.folder_part import records_in
 from tabcontam.verdicts.reference_correction import same_query
 from tabcontam.verdicts.result_types import Result, ResultKey
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
+from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.asking.work_division import StoredFactRegistry
@@ -24,7 +25,6 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.cluster.preparation_jobs import job_of, table_from
 from tabcontam.processes import send
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers

@@ -12,14 +12,11 @@ import pytest
 
 from tabcontam.asking import preparing
 from tabcontam.asking.query_plan import RunSource
-from tabcontam.asking.run_progress import Progress
 from tabcontam.errors import UsageError
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
-from tabcontam.extensions.cluster.machines import ClusterMachines
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.runs import run as running
-from tabcontam.runs.llm_reachability import joined_early, reached_meanwhile
+from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run import RunOrder, prepare
 from tests import made_tables
 from tests.loopback import LoopbackServer, Response
@@ -93,25 +90,6 @@ def test_controls_are_reached_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tabcontam.runs.llm_reachability.run_in_background", None)
     with reached_meanwhile([RunSource(opened("control:exposed"))], opened, {}) as check:
         check()
-
-
-def test_a_cluster_that_is_not_there_is_told_before_tables_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    def join(self: Cluster) -> None:
-        if self.order.address != "there":
-            raise UsageError("no cluster")
-
-    def early(address: str, *others: str, asks: bool = True) -> ClusterMachines | None:
-        cluster = Cluster(RayOptions(address))
-        models = [cluster.holds(opened("hf:model")), *map(opened, others)]
-        return joined_early(cluster, [RunSource(model) for model in models], {}, asks, Progress())
-
-    monkeypatch.setattr(Cluster, "join", join)
-    assert isinstance(early("there"), ClusterMachines)
-    assert early("") is None  # a cluster that is begun here has no other machines
-    with pytest.raises(UsageError, match="no cluster"):
-        early("elsewhere")
-    assert early("elsewhere", "simulated:guesser") is None  # which is asked all the same
-    assert early("elsewhere", asks=False) is None
 
 
 def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 
+from tabcontam.asking.preparation_jobs import fill_cache, made_with, table_from
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import collect_stored_facts, folder_of, store_facts
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
-from tabcontam.extensions.cluster.preparation_jobs import fill_cache, made_with, table_from
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.tables.table import Table
 

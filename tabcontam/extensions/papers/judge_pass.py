@@ -11,6 +11,7 @@ from tabcontam.asking.asker import Asker
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import shared_query_key
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
@@ -26,12 +27,12 @@ from tabcontam.extensions.papers.completion_judge import (
     to_judge,
 )
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
-from tabcontam.extensions.papers.judge_part import NAME
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
-from tabcontam.models.provider_registry import LlmResolution, ModelSettings, resolve
-from tabcontam.runs.run_part import PreparedPart
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.runs.run import RunOrder
+from tabcontam.runs.run_part import RunPart
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
 
@@ -71,18 +72,46 @@ class JudgePair:
         )
 
 
-class JudgePass(PreparedPart):
+class JudgePass(RunPart):
     """A judge of the completions of a session. If the session is stopped, `ask` stops too."""
 
+    setting = "judge"
+    judge: Model
     session: Session
     journal: JudgementJournal
 
-    def __init__(self, model: Model, resolved: LlmResolution) -> None:
-        self.model, self.resolved, self.models = model, resolved, (model,)
-        self.label = f"judge {model.spec}"  # in progress and costs: the judge may be under test, too
+    def __init__(self, order: RunOrder, progress: Progress) -> None:
+        super().__init__(order, progress)
         self._unsettled: set[str] = set()
         self._before: set[Judgement] = set()
         self._judgements: list[Judgement] = []
+
+    def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
+        """Open the LLM that judges. Raises `UsageError` if it cannot judge, or has nothing to judge.
+
+        If the run `asks`, a missing key is reported before anything is asked.
+        """
+        if not any(test.judgeable for test in tests):
+            names = " or ".join(test.id for test in all_tests() if test.judgeable)
+            raise UsageError(
+                f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
+                f"or leave {option('judge')} out"
+            )
+        spec = self.order.judge or ""
+        try:
+            self.resolved = resolve(spec)
+            self.judge = judge = self.resolved.open(settings)
+            if asks:
+                judge.check_at_hand()
+        except UsageError as error:
+            raise UsageError(f"{option_name('judge')}: {error}") from None
+        able = Capability.INSTRUCTIONS in judge.capabilities | judge.may_have
+        if judge.control or judge.identity is None or not able:
+            raise UsageError(
+                f"{option_name('judge')}: {spec} cannot judge: it understands no question; name a model that follows "
+                "instructions"
+            )
+        self.models, self.label = (judge,), f"judge {judge.spec}"  # it may be under test, too
 
     def begin(self, session: Session, folder: Path) -> None:
         """Take part in a session, whose completions are judged after it."""
@@ -96,13 +125,13 @@ class JudgePass(PreparedPart):
     async def connect(self) -> None:
         """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
-            await self.model.connect()
+            await self.judge.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
         """Give back the judge's connections and memory."""
-        await self.model.close()
+        await self.judge.close()
 
     async def ask(self) -> None:
         """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
@@ -116,8 +145,8 @@ class JudgePass(PreparedPart):
             self._note(same, reply)
         progress.begin({self.label: len(pairs)})
         progress.known(self.label, len(pairs) - sum(map(len, left)))
-        price = price_for(self.model, session.prices)
-        limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
+        price = price_for(self.judge, session.prices)
+        limiter = session.limiters.of(self.judge, session.options.connections, progress.limit)
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:
@@ -126,11 +155,11 @@ class JudgePass(PreparedPart):
                     admitted = object()
                     await limiter.admit(admitted)
                     take = partial(self._take, same)
-                    under_way.create_task(asker.ask_admitted(admitted, self.model, same[0].query, take))
+                    under_way.create_task(asker.ask_admitted(admitted, self.judge, same[0].query, take))
                     if session.stopping or asker.stopped:
                         break
         finally:
-            session.records = {**session.records, NAME: held.with_these(self._judgements)}
+            session.records = {**session.records, self.setting: held.with_these(self._judgements)}
             progress.end()
 
     def rescue(self) -> None:
@@ -142,17 +171,17 @@ class JudgePass(PreparedPart):
         used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
         judge = replace(
             used,
-            spec=self.model.spec,
+            spec=self.judge.spec,
             resolved=str(self.resolved),
             stands_for=self.resolved.stands_for,
-            version=self.model.version,
+            version=self.judge.version,
         )
         return {"judge": judge}
 
     def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
         """Return the number of private rows that the judge would be shown, by its label and dataset."""
         rows: dict[tuple[str, str], set[int | str]] = {}
-        for planned in plan if not self.model.local else ():
+        for planned in plan if not self.judge.local else ():
             if planned.test.judgeable and planned.subject.tested:
                 shown = rows.setdefault((self.label, planned.name.dataset), set())
                 shown.update(query.id for query in planned.queries if query.withheld)
@@ -165,7 +194,7 @@ class JudgePass(PreparedPart):
         """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
         missing = None
         try:
-            await self.model.connect()
+            await self.judge.connect()
         except UsageError as error:
             missing = str(error)
         finally:
@@ -177,8 +206,8 @@ class JudgePass(PreparedPart):
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]
-        price = price_for(self.model, self.session.prices)
-        return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+        price = price_for(self.judge, self.session.prices)
+        return replace(estimate(self.judge, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
 
     def _pairs(self) -> Iterator[JudgePair]:
         """Yield the pairs made to check the judge, table by table, and the completions that the session has."""
@@ -202,7 +231,7 @@ class JudgePass(PreparedPart):
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
         digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
-        model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
+        model, store, again = self.judge, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
@@ -219,7 +248,7 @@ class JudgePass(PreparedPart):
 
     def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
         """Store a reply, and note its judgement of each pair in `same`."""
-        self.session.store.keep(self.model, same[0].query, self.label, reply, self._unsettled)
+        self.session.store.keep(self.judge, same[0].query, self.label, reply, self._unsettled)
         if isinstance(reply, Reply):
             self._note(same, reply)
         for _ in same:
@@ -227,7 +256,7 @@ class JudgePass(PreparedPart):
 
     def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
         """Write the reply's judgements to the folder. If that fails, stop the session."""
-        found = [pair.judged(self.model, reply) for pair in same]
+        found = [pair.judged(self.judge, reply) for pair in same]
         self._judgements += found
         try:
             for one in found:
@@ -235,33 +264,6 @@ class JudgePass(PreparedPart):
                     self.journal.note(one)
         except OSError:
             self.session.stop()
-
-
-def open_judge(spec: str, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> JudgePass:
-    """Return the judge of a run. Raises `UsageError` if the LLM cannot judge, or has nothing to judge.
-
-    If the run `asks`, a missing key is reported before anything is asked.
-    """
-    if not any(test.judgeable for test in tests):
-        names = " or ".join(test.id for test in all_tests() if test.judgeable)
-        raise UsageError(
-            f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
-            f"or leave {option('judge')} out"
-        )
-    try:
-        resolved = resolve(spec)
-        model = resolved.open(settings)
-        if asks:
-            model.check_at_hand()
-    except UsageError as error:
-        raise UsageError(f"{option_name('judge')}: {error}") from None
-    able = Capability.INSTRUCTIONS in model.capabilities | model.may_have
-    if model.control or model.identity is None or not able:
-        raise UsageError(
-            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name a model that follows "
-            "instructions"
-        )
-    return JudgePass(model, resolved)
 
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:

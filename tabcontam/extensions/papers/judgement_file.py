@@ -1,11 +1,15 @@
 """`judgements.jsonl` in a run's folder: one judgement a line, appended as soon as it is made."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tabcontam.asking.trial_file import Journal, Line
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, judgement_of
+from tabcontam.replay.replay_outcome import ReplayOutcome
+from tabcontam.runs.folder_part import FolderPart
+from tabcontam.verdicts.result_types import ResultKey
 
 JUDGEMENTS = "judgements.jsonl"
 
@@ -44,3 +48,23 @@ class JudgementJournal(Journal):
 def judgements_in(folder: Path) -> Judgements:
     """Return the judgements in a run's folder; empty if it has no such file."""
     return JudgementJournal(folder).judgements()
+
+
+class JudgementsPart(FolderPart):
+    """The judgements of completions in the folders of runs, and in recorded answers."""
+
+    file = JUDGEMENTS
+
+    def records(self, folders: Sequence[Path], keys: Collection[ResultKey] | None) -> Judgements:
+        """Return the judgements in these folders, with those of pairs that were made to check judges."""
+        found = (one for folder in folders for one in judgements_in(folder))
+        return Judgements(one for one in found if keys is None or one.made or one.place in keys)
+
+    def of_replay(self, found: ReplayOutcome) -> dict[str, Any]:
+        """Return the judges of recorded completions and their agreement."""
+        from tabcontam.extensions.papers.recorded_judgements import judges
+
+        return judges(found)
+
+
+PART = JudgementsPart()

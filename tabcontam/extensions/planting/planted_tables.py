@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.extensions.planting.planting_key import PlantingKey, read_key
+from tabcontam.runs.run_part import RunPart
 from tabcontam.tables.table import Table
 
 
@@ -37,3 +38,11 @@ def _with_key(table: Table, key: PlantingKey, file: Path) -> Table:
             problem = f"{option_name('key')}: {file} does not fit {table.name}"
             raise UsageError(f"{problem}; give the key as it was written, and read the table as `tabcontam plant` did")
     return replace(table, drawn_cells=key.cells)
+
+
+class PlantingPart(RunPart):
+    """The owner's keys in a run."""
+
+    def tables(self, tables: Sequence[Table]) -> Sequence[Table]:
+        """Return the tables with the planted cells that the keys name."""
+        return with_keys(tables, self.order.keys)

@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tabcontam.asking import preparing
+from tabcontam.asking.preparation_jobs import job_of
 from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
@@ -22,7 +24,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.cluster import ray_library, remote_preparation
 from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
-from tabcontam.extensions.cluster.preparation_jobs import job_of
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely, stored_facts
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.tables.serializers import load_serializers
@@ -215,7 +216,9 @@ def test_ctrl_c_ends_what_machines_do() -> None:
 
     def planned() -> None:
         both = [ships(0), ships(1)]
-        with prepare_in_background(both, IS, TESTS, Options(), machines=Slow(lambda digest: b"")) as ready:
+        with prepare_in_background(
+            both, IS, TESTS, Options(), elsewhere=[partial(prepare_remotely, Slow(lambda digest: b""))]
+        ) as ready:
             ready(TESTS[0], both[0])
             time.sleep(30)
 
@@ -299,7 +302,8 @@ def stored(cache: Path) -> dict[str, str]:
 def planned(engine: RayOptions | None) -> Sequence[object]:
     """What is planned for three new tables, with the chance of each query."""
     own = tuple(replace(ships(seed), edition=f"made-up-{seed}") for seed in range(3))
-    order = RunOrder(("simulated:guesser",), own, tests=tuple(TESTS), controls=False, engine=engine)
+    settings = {"engine": "ray", "ray_address": engine.address} if engine else {}
+    order = RunOrder(("simulated:guesser",), own, tests=tuple(TESTS), controls=False, extension_settings=settings)
     return [
         (cell.name, [(query.id, query.prompt, query.expected, query.chance) for query in cell.queries])
         for cell in prepare(order).plan

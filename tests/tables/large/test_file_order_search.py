@@ -10,9 +10,9 @@ from random import Random
 
 import pytest
 
+from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.cluster.preparation_jobs import job_of, table_from
 from tabcontam.tables.large import large_table_reading, table_excerpt, text_streams
 from tabcontam.tables.large.adjoining_rows import Row
 from tabcontam.tables.serializers import load_serializer

@@ -17,6 +17,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
@@ -24,7 +25,6 @@ from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
-from tabcontam.extensions.cluster.preparation_jobs import job_of, table_from
 from tabcontam.extensions.papers.task.row_keys import order_of
 from tabcontam.extensions.planting import table_planting
 from tabcontam.tables import frames

@@ -158,6 +158,11 @@ class CorpusModel(Model):
             print(f"{self.spec}: {line}", file=sys.stderr, flush=True)
 
 
+def _state(typed: str) -> object:
+    """Return the names, sizes and times of change of a corpus's files. Raises `UsageError` and `OSError`."""
+    return [(str(file), (found := file.stat()).st_size, found.st_mtime_ns) for file in corpus_files(typed).files]
+
+
 PROVIDER = Provider(
     "corpus",
     {"corpus:PATH": "a corpus on this machine that is searched for rows: files, folders or patterns"},
@@ -166,4 +171,5 @@ PROVIDER = Provider(
     words=("documents", "corpora"),
     log_probabilities="no",
     seed="no",
+    state=_state,
 )

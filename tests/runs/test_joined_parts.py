@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import tabcontam
 from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
+from tabcontam.asking.run_shards import RunShard, spans
 from tabcontam.asking.trial_file import TRIALS
 from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
-from tabcontam.extensions.cluster.run_shards import RunShard, spans
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare

@@ -13,7 +13,7 @@ from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, JudgementJour
 from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
 from tabcontam.runs import llm_extracts
 from tabcontam.runs.folder import load, merge
-from tabcontam.runs.run_part import records_in
+from tabcontam.runs.folder_part import records_in
 from tabcontam.runs.shown_trials import TrialConversion, shown_lines
 
 
