@@ -1,11 +1,12 @@
 """`judgements.jsonl` in a run's folder: one judgement a line, appended as soon as it is made."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tabcontam.asking.trial_file import Journal, Line
+from tabcontam.asking.trial_file import Journal
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, judgement_of
 from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.runs.folder_part import FolderPart
@@ -21,28 +22,18 @@ class JudgementJournal(Journal):
         super().__init__(folder)
         self.path = folder / JUDGEMENTS
 
-    def numbered(self) -> Iterator[tuple[int, Line]]:
-        """Yield the judgements in the file, oldest first, each with the number of its line, from 1."""
-        for number, one in self._found():
-            yield number, one.line()
-
     def judgements(self) -> Judgements:
         """Return the judgements in the file. Lines that contain no judgement, or only a part of one, are skipped."""
-        return Judgements(one for _, one in self._found())
+        found = []
+        if self.path.exists():
+            for text in self.path.read_text(encoding="utf-8", errors="replace").split("\n"):
+                with suppress(ValueError, TypeError, KeyError, RecursionError):
+                    found.append(judgement_of(json.loads(text)))
+        return Judgements(found)
 
     def note(self, one: Judgement) -> None:
         """Append a judgement and flush it to the system. Raises OSError, and then keeps the line in memory."""
         self.append(one.line())
-
-    def _found(self) -> Iterator[tuple[int, Judgement]]:
-        if not self.path.exists():
-            return
-        with self.path.open(encoding="utf-8", errors="replace") as file:
-            for number, text in enumerate(file, start=1):
-                try:
-                    yield number, judgement_of(json.loads(text))
-                except (ValueError, TypeError, KeyError, RecursionError):
-                    continue
 
 
 def judgements_in(folder: Path) -> Judgements:

@@ -1,7 +1,7 @@
 """The judges of completions, the error rate of each, and the agreement of people, judges and methods."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tabcontam.evidence.completion_pairs import Likeness
@@ -37,21 +37,10 @@ AGREED = (
 TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on settings"}
 
 
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge as a row of a table. Unknown texts are empty."""
-
-    by: str
-    what: str
-    judged: str
-    words: str
-    errs: str
-
-
-def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
+def judge_rows(judges: Sequence[JudgeFacts]) -> list[tuple[str, ...]]:
     """Return the judges as rows. If several judges judged a completion, the first of them in this order decides."""
     return [
-        JudgeRow(
+        (
             one.by,
             "person" if one.person else "LLM",
             f"{one.judged}" + (f", {one.unjudged} not judged" if one.unjudged else ""),
