@@ -8,10 +8,10 @@ import pytest
 from tabcontam.evidence.base import GENERATED
 from tabcontam.extensions.dates.generation_plots import generation_sentences
 from tabcontam.extensions.publish.markdown import render_markdown
-from tabcontam.report.html import render_pages
 from tabcontam.verdicts.document import as_document, parse_results
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.results import RunResults
+from tests.report.rendered import pages_of
 from tests.report.synthetic import cell, document
 
 FOUR = {"one": (0, 52), "two": (10, 61), "three": (20, 66), "four": (40, 90)}
@@ -92,5 +92,5 @@ def test_page_markdown_and_results_have_it() -> None:
 
 
 def section(view: RunResults) -> str:
-    page = render_pages(view, [])["index.html"]
+    page = pages_of(view, [])["index.html"]
     return page[page.index('id="generation"') :].partition("</section>")[0]
