@@ -183,7 +183,10 @@ class JudgePass(RunPart):
         return {key: len(shown) for key, shown in rows.items() if shown}
 
     async def survey(self) -> list[Estimate]:
-        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
+        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge.
+
+        Missing completions count as the longest text that is shown.
+        """
         missing = None
         try:
             await self.judge.connect()
@@ -191,15 +194,12 @@ class JudgePass(RunPart):
             missing = str(error)
         finally:
             await self.close()
-        return [self.estimate(missing)]
-
-    def estimate(self, missing: str | None = None) -> Estimate:
-        """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]
         price = price_for(self.judge, self.session.prices)
-        return replace(estimate(self.judge, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+        found = estimate(self.judge, price, len(pairs), len(pairs) - len(left), left, missing)
+        return [replace(found, llm=self.label)]
 
     def _pairs(self) -> Iterator[JudgePair]:
         """Yield the pairs made to check the judge, table by table, and the completions that the session has."""

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
-from tabcontam.extensions.papers.bootstrap import bootstrap
-from tabcontam.extensions.papers.guided.algorithm_one import format_bootstrap_p
+from tabcontam.extensions.papers.guided.algorithm_one import bootstrap, format_bootstrap
 from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
+from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
 from tabcontam.extensions.papers.recorded_judgements import RecordedCompletions, compared_of, judgements_of, result_key
-from tabcontam.extensions.papers.rouge import rouge_l
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
 from tabcontam.extensions.papers.time_travel_records import KEYS as KEYS
 from tabcontam.extensions.papers.time_travel_records import Instance, parse_instance
@@ -183,9 +182,7 @@ class RecordedSetting:
             answered=len(scores),
             score=round(hits / len(scores), 4),
             sentence=f"{hits} of {len(scores)} second pieces have a higher recorded score with the dataset's name: "
-            f"{own:.2f} guided, {other:.2f} general ({format_bootstrap_p(paired)} by the paired bootstrap, as "
-            "published; "
-            f"{format_bootstrap_p(apart)} unpaired, as in the code)",
+            f"{own:.2f} guided, {other:.2f} general {format_bootstrap(paired, apart)}",
         )
 
     def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None]) -> list[Result]:

@@ -11,9 +11,8 @@ import pytest
 from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
-from tabcontam.extensions.papers.human_judges import JudgingSheet, sheet_of
+from tabcontam.extensions.papers.human_judges import FORM, JudgingSheet, sheet_of
 from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, judgements_in
-from tabcontam.extensions.papers.judging_page import FORM
 from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.runs.folder import load
 from tabcontam.runs.run import RunOrder, execute, prepare

@@ -1,4 +1,7 @@
-"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. It needs the extra `hf`.
+"""Overlaps for Algorithm 1: ROUGE-L or, with the extra `hf`, the likeness of two texts by a model that reads both.
+
+ROUGE-L (Lin 2004) is the overlap of the words of two texts in the same order, with which Golchin and Surdeanu 2024,
+section 3.2, compare completions. It is computed as in the package rouge-score without stemming.
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
@@ -6,6 +9,7 @@ contextual embedding has the largest cosine. Models are read from a folder or th
 safetensors; code in such a folder never runs.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -13,12 +17,31 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.papers.rouge import rouge_l
 from tabcontam.extensions.papers.thresholds import MOST_OVERLAP_TOKENS, OVERLAP_LAYER_SHARE
 
 INSTALL = 'pip install "tabcontam[hf]"'
 ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
+TOKEN = re.compile(r"[a-z0-9]+")
 FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words that are compared: runs of the letters a to z and of digits, in lower case."""
+    return TOKEN.findall(text.lower())
+
+
+def rouge_l(expected: str, answer: str) -> float:
+    """Return the F-measure of the longest common subsequence of the words of two texts, from 0 to 1.
+
+    The precision is the subsequence's share of the answer's words, the recall its share of the expected words. The
+    result is 0 if a text has no words.
+    """
+    from rapidfuzz.distance import LCSseq
+
+    true, own = tokens(expected), tokens(answer)
+    if not true or not own:
+        return 0.0
+    return 2 * LCSseq.similarity(true, own) / (len(true) + len(own))
 
 
 @dataclass(frozen=True)
