@@ -208,3 +208,14 @@ def test_a_published_report_names_no_person(run: Path, tmp_path: Path, monkeypat
     assert [one.by for one in published.judges] == ["person 1"]
     assert not any("Ida" in file.read_text() for file in out.iterdir())
     assert not (out / JUDGEMENTS).exists()
+
+
+@pytest.mark.parametrize("name", ["results.json", "trials.jsonl", JUDGEMENTS])
+def test_a_link_that_leads_out_of_the_folder_is_refused(name: str, run: Path, tmp_path: Path) -> None:
+    (run / name).unlink(missing_ok=True)
+    (tmp_path / "secret").write_text("a secret", "utf-8")
+    (run / name).symlink_to(tmp_path / "secret")
+    done = tabcontam("judge", str(run))
+    assert done.returncode == 4
+    assert "a copy of the folder that holds only files" in done.stderr
+    (run / name).unlink()  # which the tests' own look at results.json would read
