@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tabcontam.evidence.completion_pairs import Likeness
-from tabcontam.verdicts.number_types import Coefficient, Count, Truth
+from tabcontam.statistics.number_types import Coefficient, Count, Truth
 
 
 @dataclass(frozen=True, kw_only=True)

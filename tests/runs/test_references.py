@@ -66,9 +66,9 @@ def test_a_run_that_is_continued_and_judged_again_says_the_same(
     make: Made, server: LoopbackServer, tmp_path: Path
 ) -> None:
     (cell,) = make("run", "one", "two", "three").results
-    assert cell.memory is not None
-    assert cell.memory.several_references is not None
-    assert [one.llm.partition("@")[0] for one in cell.memory.several_references.references] == [
+    assert cell.evidence.memory is not None
+    assert cell.evidence.memory.several_references is not None
+    assert [one.llm.partition("@")[0] for one in cell.evidence.memory.several_references.references] == [
         "openai:one", "openai:two", "openai:three",
     ]  # fmt: skip
     asked = len(server.asked)
@@ -76,10 +76,13 @@ def test_a_run_that_is_continued_and_judged_again_says_the_same(
     assert make("run", "one", "two", "three").results == (cell,)
     assert rescore(tmp_path / "run", None).results == (cell,)
     (turned,) = make("run", "one", "three", "two").results  # of further ones the order says nothing
-    assert turned.memory is not None
-    assert turned.memory.several_references is not None
-    assert (turned.memory.several_references.share, *turned.memory.several_references.interval) == pytest.approx(
-        (cell.memory.several_references.share, *cell.memory.several_references.interval), abs=0.02
+    assert turned.evidence.memory is not None
+    assert turned.evidence.memory.several_references is not None
+    assert (
+        turned.evidence.memory.several_references.share,
+        *turned.evidence.memory.several_references.interval,
+    ) == pytest.approx(
+        (cell.evidence.memory.several_references.share, *cell.evidence.memory.several_references.interval), abs=0.02
     )
     assert rescore(tmp_path / "run", None).results == (turned,)
     assert len(server.asked) == asked
@@ -138,8 +141,8 @@ def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: 
     make("single", "three", llm=OTHER)
     published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
     first, second = published.results
-    assert first.memory is not None
-    assert (first.reference, first.memory.further) == ("openai:one", ("openai:two",))
+    assert first.evidence.memory is not None
+    assert (first.reference, first.evidence.memory.further) == ("openai:one", ("openai:two",))
     assert second.reference == "openai:three"
     assert {line["llm"] for line in lines(tmp_path / "published")} == {
         LLM, OTHER, "openai:one", "openai:two", "openai:three",

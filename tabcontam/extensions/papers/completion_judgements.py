@@ -255,8 +255,8 @@ def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for result in results:
         setting = _setting(result.key)
-        if setting in settings and result.test not in judged and result.paper_verdict in DECIDED:
-            found.setdefault(result.test, {})[setting] = result.paper_verdict is Verdict.CONTAMINATED
+        if setting in settings and result.test not in judged and result.decision.paper_verdict in DECIDED:
+            found.setdefault(result.test, {})[setting] = result.decision.paper_verdict is Verdict.CONTAMINATED
     return found
 
 

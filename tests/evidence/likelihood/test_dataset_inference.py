@@ -20,6 +20,7 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.publish.redaction import restricted_tables
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
@@ -29,7 +30,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.tables.withheld_rows import comparable_rows, with_withheld
 from tabcontam.verdicts.document import read_results
-from tabcontam.verdicts.result_building import read_trial
 from tabcontam.verdicts.run_facts import DatasetFacts, RunFacts
 from tests.commands import tabcontam
 from tests.made_tables import ships
@@ -140,7 +140,7 @@ def test_one_who_finds_published_rows_likelier_is_found() -> None:
     evidence = weighed([rng.uniform(0.8, 2.0) + 0.5 * query.withheld for query in asked()])
     assert evidence.p_value is not None
     assert evidence.p_value <= 0.001
-    assert evidence.value > 0.7
+    assert evidence.measured.value > 0.7
     assert (evidence.asked, evidence.answered, evidence.without) == (100, 100, {})
     assert "in published rows" in evidence.sentence
 

@@ -144,7 +144,7 @@ def test_another_process_gives_the_same_bytes_and_needs_no_pyplot() -> None:
         subprocess.run(
             [sys.executable, "-c", script],
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": ".", "HOME": str(Path.home())},
-            cwd=Path(__file__).parents[2],
+            cwd=Path(__file__).parents[3],
             capture_output=True,
             text=True,
             timeout=120,
