@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.asking.preparing import Elsewhere
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.entry_points import offered
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Test
@@ -18,23 +19,22 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.asking.estimate import Estimate
     from tabcontam.asking.session import Session
-    from tabcontam.runs.run import RunOrder
 
 
 class RunPart:
     """An extension's part in one run, as an entry point of the group `tabcontam.run_parts`.
 
     The run calls each method once, in this order; an estimate calls `survey` and nothing after it. By default a method
-    does nothing. If the part has a `setting`, only a run whose order has a value for it has the part. `models` are
-    further models, which the part asks.
+    does nothing. If the part has a `setting`, only a run with a value for it has the part. `models` are further models,
+    which the part asks.
     """
 
     setting: str = ""
     models: Sequence[Model] = ()
 
-    def __init__(self, order: "RunOrder", progress: Progress) -> None:
-        """Read the order. Raises `UsageError` for a setting of the extension that cannot be met."""
-        self.order, self.progress = order, progress
+    def __init__(self, config: RunConfig, progress: Progress) -> None:
+        """Read the settings. Raises `UsageError` for a setting of the extension that cannot be met."""
+        self.config, self.progress = config, progress
 
     def model(self, model: Model) -> Model:
         """Return a model of the run, or another one that takes its place."""
@@ -91,12 +91,12 @@ class RunPart:
         return {}
 
 
-def run_parts(order: "RunOrder", progress: Progress) -> tuple[RunPart, ...]:
+def run_parts(config: RunConfig, progress: Progress) -> tuple[RunPart, ...]:
     """Return the part of each extension in this run. Raises `UsageError`, also for a setting whose part is missing."""
     kinds: Mapping[str, Any] = offered("tabcontam.run_parts", "run part", type)
-    check_installed({"judge": order.judge, "overlap": order.overlap}, kinds)
-    named = [kind for kind in kinds.values() if not kind.setting or getattr(order, kind.setting) is not None]
-    return tuple(kind(order, progress) for kind in named)
+    check_installed({"judge": config.judge, "overlap": config.overlap}, kinds)
+    named = [kind for kind in kinds.values() if not kind.setting or getattr(config, kind.setting) is not None]
+    return tuple(kind(config, progress) for kind in named)
 
 
 def check_installed(values: Mapping[str, str | None], parts: Collection[str]) -> None:

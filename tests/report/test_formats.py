@@ -207,7 +207,7 @@ def test_a_gate_is_summarized_and_annotated_for_github(
     assert error.startswith(f"::{level} title=simulated%3Aoracle on iris")
     assert len(out.splitlines()) == 1
     assert path.read_text("utf-8") == render_markdown(json.loads((one / "results.json").read_text()))
-    assert main([*RUN, "--llm", "simulated:oracle", "--gate", "--out", str(one)]) == code
+    assert main(["gate", *RUN[1:-1], "--llm", "simulated:oracle", "--out", str(one)]) == code
     assert f"::{level} title=" in capsys.readouterr().err
 
 

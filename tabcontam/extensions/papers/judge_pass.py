@@ -12,6 +12,7 @@ from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
@@ -30,7 +31,6 @@ from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, failed
 from tabcontam.models.provider_registry import ModelSettings, resolve
-from tabcontam.runs.run import RunOrder
 from tabcontam.runs.run_part import RunPart
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
@@ -79,8 +79,8 @@ class JudgePass(RunPart):
     session: Session
     journal: JudgementJournal
 
-    def __init__(self, order: RunOrder, progress: Progress) -> None:
-        super().__init__(order, progress)
+    def __init__(self, config: RunConfig, progress: Progress) -> None:
+        super().__init__(config, progress)
         self._unsettled: set[str] = set()
         self._before: set[Judgement] = set()
         self._judgements: list[Judgement] = []
@@ -96,7 +96,7 @@ class JudgePass(RunPart):
                 f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
                 f"or leave {option('judge')} out"
             )
-        spec = self.order.judge or ""
+        spec = self.config.judge or ""
         try:
             self.resolved = resolve(spec)
             self.judge = judge = self.resolved.open(settings)
@@ -145,7 +145,7 @@ class JudgePass(RunPart):
         progress.begin({self.label: len(pairs)})
         progress.known(self.label, len(pairs) - sum(map(len, left)))
         price = price_for(self.judge, session.prices)
-        limiter = session.limiters.of(self.judge, session.options.connections, progress.limit)
+        limiter = session.limiters.of(self.judge, session.options.max_connections, progress.limit)
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:

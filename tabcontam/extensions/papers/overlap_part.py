@@ -33,7 +33,7 @@ class OverlapPart(RunPart):
                 f"{option_name('overlap')}: no chosen test compares texts by it; add {option('tests', names)}, "
                 f"or leave {option('overlap')} out"
             )
-        self.measure = _named(self.order.overlap or "", asks)
+        self.measure = _named(self.config.overlap or "", asks)
 
     def judging(self) -> AbstractContextManager[None]:
         """Return a context in which Algorithm 1 compares texts by the measure."""

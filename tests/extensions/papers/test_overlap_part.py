@@ -9,12 +9,12 @@ import pytest
 
 from tabcontam.asking.run_progress import Progress
 from tabcontam.cli import commands as cli
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.papers.guided.overlap_measures import Bleurt, Rouge
 from tabcontam.extensions.papers.overlap_part import PART, OverlapPart
 from tabcontam.models.provider_registry import ModelSettings
-from tabcontam.runs.run import RunOrder
 from tabcontam.verdicts.run_facts import RunFacts, known_tests
 from tests.extensions.papers.guided.encoders import encoder
 
@@ -102,7 +102,7 @@ def test_a_folder_is_known_by_its_whole_path_and_called_by_its_name(here: Path) 
 
 def opened(measure: str) -> OverlapPart:
     """The part of a run by this measure, which is not loaded."""
-    part = OverlapPart(RunOrder(overlap=measure), Progress())
+    part = OverlapPart(RunConfig(overlap=measure), Progress())
     part.open([by_id()["guided_completion"]], ModelSettings(), asks=False)
     return part
 
