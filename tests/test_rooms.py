@@ -64,4 +64,4 @@ def test_an_extension_imports_no_other_extension() -> None:
         for file in sorted(folder.rglob("*.py")):
             if others := extensions_of(file) - {folder.name}:
                 found[str(file.relative_to(EXTENSIONS))] = others
-    assert found == {"evaluate/evaluate_command.py": {"papers"}, "publish/methods.py": {"papers"}}
+    assert found == {}

@@ -20,7 +20,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WORDS = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_names")
+WORDS = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_list_informed")
 
 
 @pytest.mark.slow
@@ -38,7 +38,7 @@ def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Pa
         target = {"device": "/dev/zero", "outside": str(secret), "above": "../secret"}[kind]
         (run / name).symlink_to(target)
     commands = (["gate", str(run)], ["report", str(run), "--out", str(tmp_path / "out")], ["rescore", str(run)],
-                ["run", *WORDS, "--out", str(run)], ["chronology", str(run)], ["judge", str(run)])  # fmt: skip
+                ["run", *WORDS, "--out", str(run)], ["chronology", str(run)])  # fmt: skip
     for words in commands:
         done = tabcontam(*words)
         assert done.returncode == Exit.USAGE, (words, done.stderr)
