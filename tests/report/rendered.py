@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from tabcontam.extensions.publish import figures, latex_tables, markdown
 from tabcontam.report import csv_text, github, html, junit, svg, terminal
 from tabcontam.verdicts import gate
 from tabcontam.verdicts.document import parse_results
@@ -33,20 +32,8 @@ def render_junit(of: Document) -> str:
     return junit.render_junit(parse_results(of))
 
 
-def render_latex(of: Document) -> str:
-    return latex_tables.render_latex(parse_results(of))
-
-
-def render_markdown(of: Document) -> str:
-    return markdown.render_markdown(parse_results(of))
-
-
 def render_svg(of: Document) -> str:
     return svg.render_svg(parse_results(of))
-
-
-def render_figure(of: Document, form: str) -> bytes:
-    return figures.render_figure(parse_results(of), form)
 
 
 def summarize(of: Document, environ: Mapping[str, str]) -> None:

@@ -185,7 +185,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
         (["--llm", MODE, "-k", "rows_held"], 5,
          "rows_held searches documents, and no corpus is named; name one with --llm corpus:PATH"),
         (["-m", "corpus"], 5,
-         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and no corpus is"),
+         "documents, and no corpus is named; name one with --llm corpus:PATH"),
         (["--llm", DUMP, "--until-decided"], 4,
          "--until-decided is for models, and pages:dump.txt is a corpus: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots is for models"),

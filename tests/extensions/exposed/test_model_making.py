@@ -93,7 +93,7 @@ make(wanted(), Path(sys.argv[1]), lambda number, of, step: print(step.tokens, fl
 
 
 def test_after_a_kill_the_same_command_goes_on_to_the_same_weights(whole: ExposedModel, tmp_path: Path) -> None:
-    root = Path(__file__).parents[4]
+    root = Path(__file__).parents[3]
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "models")],
         stdout=subprocess.PIPE,

@@ -227,3 +227,7 @@ def test_a_key_that_fits_no_table_is_one_line(published: Path) -> None:
     held["secret"] = "00" * 32
     (published / "other.key").write_text(json.dumps(held))
     assert "does not fit published.csv" in refused("--dataset", "published.csv", "--key", "other.key")
+
+
+def test_it_can_show_that_rows_were_seen() -> None:
+    assert Planted().row_test

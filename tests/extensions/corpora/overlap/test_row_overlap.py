@@ -287,3 +287,8 @@ def test_a_table_of_which_one_column_alone_can_be_hidden_cannot_tell() -> None:
     assert "only cells of label can be hidden" in str(TEST.uninformative(queries, LEVEL))
     assert TEST.uninformative(asked("row_overlap", crops()), LEVEL) is None
     assert "too few rows" in str(TEST.uninformative(asked("row_overlap", crops())[:3], 1e-9))
+
+
+def test_of_its_family_it_alone_can_show_that_rows_were_seen() -> None:
+    names = ("row_overlap", "ngram_overlap", "header_overlap", "task_overlap")
+    assert [name for name in names if by_id()[name].row_test] == ["row_overlap"]
