@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.rate_tables import Rate, RateTable
-from tabcontam.statistics.date_exchange import BEFORE, exchanged_p_values, without
-from tabcontam.statistics.thresholds import DATE_EXCHANGES
+from tabcontam.extensions.dates.date_exchange import exchanged_p_values, without
+from tabcontam.extensions.dates.thresholds import DATE_EXCHANGES
+from tabcontam.verdicts.dating import BEFORE
 
 LEVEL, SIGN_LEVEL = 0.01, 0.05  # the second is that of the paper's sign test
 WORLDS = 10_000

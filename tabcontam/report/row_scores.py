@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import RANKS
-from tabcontam.statistics.date_exchange import BEFORE
 from tabcontam.statistics.exact_statistics import clopper_pearson
-from tabcontam.verdicts.dating import card_of, entry_of, side
+from tabcontam.verdicts.dating import BEFORE, card_of, entry_of, side
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 

@@ -4,10 +4,11 @@ from calendar import isleap
 from datetime import date
 
 from tabcontam.models.catalogue import CatalogueEntry, load_catalogue
-from tabcontam.statistics.date_exchange import AFTER, BEFORE, NEITHER
 from tabcontam.tables.dataset_cards import Card, all_cards, find_card
 from tabcontam.verdicts.result_types import TableFields
 from tabcontam.verdicts.results import RunResults
+
+BEFORE, AFTER, NEITHER = 1, -1, 0
 
 
 def card_of(view: RunResults, table: TableFields) -> Card | None:

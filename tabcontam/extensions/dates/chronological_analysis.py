@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.extensions.dates import date_exchange as statistics
 from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison, both_sides
+from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
 from tabcontam.extensions.dates.dated_pairs import DatedPair as DatedPair
 from tabcontam.extensions.dates.dated_pairs import dated as dated
 from tabcontam.extensions.dates.dated_pairs import on_one_side
 from tabcontam.extensions.dates.dated_pairs import results_by_dates as results_by_dates
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL as DATE_LEVEL
 from tabcontam.groups import grouped
-from tabcontam.statistics import date_exchange as statistics
-from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
-from tabcontam.verdicts.dating import side, year_of
+from tabcontam.verdicts.dating import AFTER, BEFORE, side, year_of
 from tabcontam.verdicts.results import RunResults
 
 ALL = "all"

@@ -20,8 +20,7 @@ from tabcontam.extensions.dates.cutoff_comparison import both_sides
 from tabcontam.extensions.dates.task_contamination import published_for_tests, source
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea
-from tabcontam.statistics.date_exchange import AFTER, BEFORE
-from tabcontam.verdicts.dating import year_of
+from tabcontam.verdicts.dating import AFTER, BEFORE, year_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.version import __version__
 

@@ -14,8 +14,9 @@ from tabcontam.extensions.dates.chronological_analysis import (
     TableDifficulty,
 )
 from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison
+from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
 from tabcontam.extensions.dates.task_contamination import PublishedAccuracies, published_for_tests
-from tabcontam.statistics.date_exchange import AFTER, BEFORE, DateExchange, Trend
+from tabcontam.verdicts.dating import AFTER, BEFORE
 from tabcontam.verdicts.wording import phrase, rounded
 from tabcontam.version import __version__
 

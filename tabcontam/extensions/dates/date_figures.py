@@ -10,7 +10,7 @@ from tabcontam.extensions.dates.chronological_analysis import Chronology, SideCo
 from tabcontam.extensions.dates.chronology_sentences import side_words
 from tabcontam.extensions.dates.openness_analysis import openness
 from tabcontam.report.figure_style import EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length
-from tabcontam.statistics.date_exchange import AFTER, BEFORE
+from tabcontam.verdicts.dating import AFTER, BEFORE
 from tabcontam.verdicts.results import RunResults
 
 ABOVE, SURELY = "#9cc2e5", "#0b57b0"

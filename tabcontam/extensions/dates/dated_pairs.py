@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
+from tabcontam.extensions.dates import date_exchange as statistics
 from tabcontam.extensions.dates.cutoff_comparison import AccuracyCounts, CutoffComparison
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
-from tabcontam.statistics import date_exchange as statistics
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.splits_by_date import is_dated
 from tabcontam.verdicts.dating import card_of, entry_of, side

@@ -12,9 +12,9 @@ from statistics import fmean
 
 from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.extensions.dates.chronological_analysis import OPENNESS
+from tabcontam.extensions.dates.date_exchange import mann_whitney, sign_test
 from tabcontam.extensions.dates.thresholds import LEAST_GROUP_LLMS
 from tabcontam.groups import grouped
-from tabcontam.statistics.date_exchange import mann_whitney, sign_test
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.results import RunResults

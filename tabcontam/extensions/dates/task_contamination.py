@@ -15,7 +15,7 @@ from typing import Any
 
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.dates.chronological_analysis import DatedPair, OpennessGroup, groups_of
-from tabcontam.statistics.date_exchange import AFTER, BEFORE
+from tabcontam.verdicts.dating import AFTER, BEFORE
 
 FILE = Path(__file__).with_name("task_contamination.toml")
 SHOTS = {"zero_shot": "0-shot", "few_shot": "few-shot"}

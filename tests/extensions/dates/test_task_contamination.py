@@ -5,8 +5,8 @@ import tomllib
 import pytest
 
 from tabcontam.extensions.dates.chronology_sentences import published_words
+from tabcontam.extensions.dates.date_exchange import t_test
 from tabcontam.extensions.dates.task_contamination import FILE, PublishedAccuracies, published, published_for_tests
-from tabcontam.statistics.date_exchange import t_test
 from tests.needed import needed
 
 stats = needed("scipy.stats")  # imported when it is used

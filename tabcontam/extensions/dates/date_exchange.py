@@ -15,18 +15,12 @@ from statistics import fmean
 
 import numpy as np
 
+from tabcontam.extensions.dates.thresholds import DATE_EXCHANGES, DATE_LEVEL, DRAWN_P_CONFIDENCE, LEAST_TREND_DATASETS
 from tabcontam.statistics.auc import Floats, Ints
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson
-from tabcontam.statistics.thresholds import (
-    DATE_EXCHANGES,
-    DATE_TEST_LEVEL,
-    DRAWN_P_CONFIDENCE,
-    LEAST_TREND_DATASETS,
-    SAME_SUM,
-)
-
-BEFORE, AFTER, NEITHER = 1, -1, 0
+from tabcontam.statistics.thresholds import SAME_SUM
+from tabcontam.verdicts.dating import AFTER, BEFORE, NEITHER
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ def t_test(hits: int, answered: int, majority: float) -> tuple[float, float]:
     error = sqrt(share * (1 - share) / (answered - 1))
     if error == 0:
         return 0.0, exceeds(hits, answered, majority)
-    half = float(t.ppf(1 - DATE_TEST_LEVEL, answered - 1)) * error
+    half = float(t.ppf(1 - DATE_LEVEL, answered - 1)) * error
     return half, float(t.sf((share - majority) / error, answered - 1))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.chronology import KINDS, LEVEL, World, found
-from tabcontam.statistics.date_exchange import (
+from tabcontam.extensions.dates.date_exchange import (
     DateExchange,
     _drawn,
     _eras,
