@@ -1,12 +1,14 @@
 """The extensions of the package, and those that this copy of the project lacks: each of them can be deleted."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EXTENSIONS = ("cluster", "corpora", "dates", "evaluate", "exposed", "fresh", "papers", "planting", "publish")
-NOT_YET = ("fresh", "papers")  # of these, those that modules or tests of the core still import
+PAGE = (ROOT / "docs" / "extensions.md").read_text("utf-8")
+EXTENSIONS = tuple(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
+NOT_YET = ("fresh", "papers")  # those that modules or tests of the core still import
 LACKING = tuple(name for name in EXTENSIONS if not (ROOT / "tabcontam" / "extensions" / name).is_dir())
 
 # Marks tests of what is written about all extensions together, such as the pages of the docs.
