@@ -62,8 +62,8 @@ def as_installed(folder: Path) -> None:
 
 def output(command: Sequence[str | Path], cwd: Path, **variables: str) -> str:
     """What a command prints. Fails if it does not end well."""
-    given = environment(**OFFLINE, XDG_CACHE_HOME=str(cwd.parent / "cache"), **variables)
-    given = {name: value for name, value in given.items() if not name.startswith("PYTEST_")}
+    given = environment(**OFFLINE, XDG_CACHE_HOME=str(cwd.parent / "cache"))
+    given = {name: value for name, value in given.items() if not name.startswith(("PYTEST_", "PYTHONPATH"))} | variables
     done = subprocess.run(command, cwd=cwd, env=given, capture_output=True, text=True, check=False, timeout=3600)
     assert done.returncode == 0, f"{done.stdout[-6000:]}\n{done.stderr[-3000:]}"
     return done.stdout

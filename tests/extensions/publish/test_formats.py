@@ -104,3 +104,10 @@ def test_a_run_and_a_report_are_summarized_for_github(tmp_path: Path, monkeypatc
     assert path.read_text("utf-8") == run + report + run
     assert main(["report", one, "--format", "csv"]) == 0
     assert path.read_text("utf-8") == run + report + run
+
+
+def test_recalled_rows_are_left_out_of_no_redacted_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = folder.parent / "rows.csv"
+    assert main(["report", str(folder), "--exclude-recalled", str(rows), "--redact"]) == Exit.USAGE
+    assert "leave --redact out" in capsys.readouterr().err
+    assert not rows.exists()
