@@ -13,7 +13,6 @@ from typing import Any
 from tabcontam.cli.commands import main as tabcontam
 from tabcontam.models.known.control import control_documents
 from tabcontam.models.known.ngram_model import build
-from tabcontam.report.html import render_pages
 from tabcontam.report.junit import render_junit
 from tabcontam.report.svg import render_svg
 from tabcontam.tables.serializers import load_serializers
@@ -21,6 +20,7 @@ from tabcontam.tables.table import load_table
 from tabcontam.verdicts.document import as_json, parse_results
 from tabcontam.verdicts.results import RunResults
 from tests.loopback import LoopbackServer, Response, completion
+from tests.report.rendered import pages_of
 
 SAMPLE = Path(__file__).parent.parent / "reports" / "sample"
 TABLES = ("adult", "bank", "titanic", "thyroid", "penguins")
@@ -66,7 +66,7 @@ def write(results: RunResults) -> None:
     files = {
         "README.md": README,
         "results.json": as_json(results),
-        "index.html": render_pages(results, ())["index.html"],
+        "index.html": pages_of(results, ())["index.html"],
         "junit.xml": render_junit(results),
         "heatmap.svg": render_svg(results),
     }

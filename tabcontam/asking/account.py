@@ -1,13 +1,13 @@
 """The account of a session: all results, the requests and costs, and the reason why it ended."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
-from tabcontam.asking.query_plan import Options, PlannedResult
-from tabcontam.asking.table_turns import TableTurns
+from tabcontam.asking.query_plan import Options, PlannedResult, RunSource
+from tabcontam.asking.table_turns import TableTurns, turns_of
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.extensions.papers.completion_judgements import Judgements
 from tabcontam.groups import grouped
@@ -22,21 +22,29 @@ from tabcontam.verdicts.wording import visible
 SPARED = "not asked: the earlier row tests decided the table"
 
 
+@dataclass
 class Account:
     """A session's results, judged from the answers so far, and its requests and costs."""
 
     plan: Sequence[PlannedResult]
     options: Options
-    references: list[str]
-    found_by: Mapping[str, ResultKey]
-    unreachable: Mapping[str, str]
-    skips: Mapping[ResultKey, str]
-    trials: Mapping[ResultKey, Mapping[str, Trial]]
-    askers: Mapping[str, Asker]
-    seconds: Mapping[ResultKey, float]
-    judgements: Judgements = Judgements()
-    _copies: dict[tuple[str, str, str], Sequence[float | None]]
-    _turns: Mapping[ResultKey, TableTurns]
+    _: KW_ONLY
+    found_by: dict[str, ResultKey] = field(default_factory=dict)
+    unreachable: dict[str, str] = field(default_factory=dict)
+    skips: dict[ResultKey, str] = field(default_factory=dict)
+    trials: dict[ResultKey, dict[str, Trial]] = field(default_factory=dict)
+    askers: dict[str, Asker] = field(default_factory=dict)
+    seconds: dict[ResultKey, float] = field(default_factory=dict)
+    judgements: Judgements = field(default_factory=Judgements)
+    _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
+        self._under_test = frozenset(one.model.spec for one in self._subjects() if one.tested and one.sequential)
+        self._turns = turns_of(self.plan, self.options, self._conceded)
+
+    def _subjects(self) -> list[RunSource]:
+        return list({id(planned.subject): planned.subject for planned in self.plan}.values())
 
     def results(self) -> list[Result]:
         """Return the result of each query sheet, judged from the answers so far. Sheets of references are left out."""
@@ -158,9 +166,16 @@ class Account:
         return self._turns.get(planned.name.of_table) if planned.sequential else None
 
     def _spared(self, planned: PlannedResult) -> int:
-        """Return how many queries of `planned` are not asked because earlier tests have decided its table."""
-        turns = self._turns.get(planned.name.of_table) if planned.deferred else None
-        return len(planned.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
+        """Return how many queries of `planned` are not asked because earlier tests have decided its table.
+
+        A control that joined is asked them if the table of an LLM under test is not decided.
+        """
+        if not planned.deferred:
+            return 0
+        llms = self._under_test - self.unreachable.keys() if planned.subject.joined else {planned.name.llm}
+        turns = [self._turns.get(planned.name.of_table._replace(llm=llm)) for llm in llms]
+        spared = all(one and one.decided and one.decided.verdict_reached for one in turns)
+        return len(planned.queries) if spared else 0
 
     def _of_reference(self, planned: PlannedResult) -> Reference | None:
         """Return the reference with its answers to the queries of `planned`; None if the test ignores references."""

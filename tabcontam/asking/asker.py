@@ -4,7 +4,7 @@ the request itself. A query that waits for another try frees its slot for other 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -110,6 +110,19 @@ class Asker:
             return None
         finally:
             self.limiter.dismiss(admitted)
+
+    async def ask_each(self, model: Model, asked: Iterable[tuple[Query, Callable[[Answer], object]]]) -> None:
+        """Ask these queries, as many at a time as the limiter has slots, each with the function that stores its answer.
+
+        Nothing more is asked once this asker is stopped.
+        """
+        async with asyncio.TaskGroup() as under_way:
+            for query, keep in asked:
+                if self.stopped:
+                    break
+                admitted = object()
+                await self.limiter.admit(admitted)
+                under_way.create_task(self.ask_admitted(admitted, model, query, keep))
 
     async def _tried(self, model: Model, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
         """Return the first answer, after retries. A refusal by a rate limit is not counted as a try while other queries

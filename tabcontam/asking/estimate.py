@@ -1,7 +1,7 @@
 """An estimate of an LLM's unanswered queries and of their highest cost, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from tabcontam.asking.trial_file import write_question
@@ -19,10 +19,10 @@ class Estimate:
     """Upper bounds on the requests, tokens and dollars of one LLM's unanswered queries.
 
     They hold for every tokenizer, and for the longest answers that the server allows. `thinking_tokens`: tokens that a
-    model that reasons may write in addition. Repeats of failed requests are not included. `dollars` is None if no price
-    is known. `missing`: the reason if the LLM cannot be reached, and its stored answers are therefore unknown; else
-    None. `batched`: all prompts except the first go into batches. `is_corpus`: the source is a corpus, and `requests`
-    counts lookups.
+    model that reasons may write in addition. Repeats of failed requests are not included. `unsure`: some queries need
+    an ability that the LLM may turn out to lack. `dollars` is None if no price is known. `missing`: the reason if the
+    LLM cannot be reached, and its stored answers are therefore unknown; else None. `batched`: all prompts except the
+    first go into batches. `is_corpus`: the source is a corpus, and `requests` counts lookups.
     """
 
     llm: str
@@ -36,6 +36,7 @@ class Estimate:
     missing: str | None = None
     batched: bool = False
     is_corpus: bool = False
+    unsure: bool = False
 
 
 def tokens_read(model: Model, question: Question) -> int:
@@ -103,3 +104,16 @@ def estimate(
     dollars = price.cost(prompts, answers + thinking) - spared + dearest if price else None
     tokens = (prompts, answers, thinking)
     return Estimate(model.spec, planned, answered, requests, *tokens, dollars, missing, batched, model.is_corpus)
+
+
+def either(one: Estimate, other: Estimate) -> Estimate:
+    """Return bounds that hold for both estimates of an LLM, of which its first answers show the right one."""
+    return replace(
+        one,
+        unsure=True,
+        requests=max(one.requests, other.requests),
+        prompt_tokens=max(one.prompt_tokens, other.prompt_tokens),
+        answer_tokens=max(one.answer_tokens, other.answer_tokens),
+        thinking_tokens=max(one.thinking_tokens, other.thinking_tokens),
+        dollars=None if one.dollars is None or other.dollars is None else max(one.dollars, other.dollars),
+    )

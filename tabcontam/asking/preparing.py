@@ -45,9 +45,10 @@ def prepare_in_background(
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the tables that no run has prepared, from the last table's last test back.
 
-    Yields a function to call before the run writes a test's queries about a table: no process begins that test
-    afterwards. `check` is called before each stored fact of the run; an error that it raises ends the plan. Work
-    that is done `elsewhere`, on other machines, prepares whole tables.
+    Yields a function to call before the run writes a test's queries about a table: no process begins an earlier test
+    afterwards, and one that begins that test makes its facts from the last to the first. `check` is called before each
+    stored fact of the run; an error that it raises ends the plan. Work that is done `elsewhere`, on other machines,
+    prepares whole tables.
     """
     new, own = _new(tables, tests), fitted(tests)
     left, found = PreparationQueue(new, own), StoredFactRegistry(check)
@@ -56,7 +57,7 @@ def prepare_in_background(
 
     def work() -> None:
         known = None
-        with suppress(OSError, ValueError), _process() as process:
+        with suppress(OSError, ValueError), start_process(START) as process:
             processes.append(process)
             while taken := left.take():
                 table, test = taken
@@ -125,10 +126,6 @@ def _served(process: "subprocess.Popen[bytes]", found: StoredFactRegistry) -> bo
         return False
     finally:
         found.free(process)
-
-
-def _process() -> "subprocess.Popen[bytes]":
-    return start_process(START)
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:

@@ -29,6 +29,7 @@ from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks only these"
 LEFT_OUT = "all of its queries are the paper's own, which --until-decided leaves out (-m paper asks them)"
+UNDECIDING = "it has no verdict, and --until-decided asks a control only what decides verdicts"
 SPOILED = "the prompts of the other row tests show every row that it could ask about"
 TOO_FEW = "too few queries: none has its comparison query; raise --queries"
 IN_WORDS = {
@@ -69,8 +70,8 @@ class RunSource:
 
     @property
     def sequential(self) -> bool:
-        """Return whether it may be asked only until a table is decided: an LLM under test that is no control."""
-        return self.tested and not self.model.control and not self.model.is_corpus
+        """Return whether it may be asked only until a table is decided: an LLM under test, or a control."""
+        return not self.reference and not self.model.is_corpus
 
     def takes(self, test: Test) -> bool:
         """Return whether it gets a test: searches go only to sources with documents, and a corpus gets only searches.
@@ -125,7 +126,8 @@ class PlannedResult(QuerySheet):
     `uninformative`: why the queries cannot tell memory from prediction at `level`, else None; such queries are not
     asked. `table_level`: a p-value up to it makes a table contaminated, whatever other results show. `sequential`: it
     is asked in turns with the table's other tests that bet, until the table is decided. `deferred`: it is asked after
-    the sequential tests, and only if they left the table undecided. `otherwise`: the planned result that replaces this
+    the sequential tests, and only if they left the table undecided; of a control that joined, only if it is asked of an
+    LLM under test. `otherwise`: the planned result that replaces this
     one if the LLM turns out to give no log-probabilities.
     """
 
@@ -273,6 +275,8 @@ def plan(
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
             own = in_turns[number] if in_turn else sheet
             own = _bet_on(own) if sequential else own
+            needless = options.until_decided and subject.joined and not sheet.test.decides
+            own = replace(own, written=(), unfit=own.unfit or UNDECIDING) if needless else own
             planned = PlannedResult(
                 **vars(own),
                 subject=subject,
@@ -282,7 +286,7 @@ def plan(
                 sequential=sequential,
                 deferred=in_turn and sheet.test.row_test and not sequential,
             )
-            yield _resampled(_or_in_words(planned, worded.get(number), options), options)
+            yield _resampled(planned if needless else _or_in_words(planned, worded.get(number), options), options)
 
     return [cell for subject in subjects for cell in planned_results(subject)]
 

@@ -9,6 +9,7 @@ store.
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import sys
 import time
@@ -42,6 +43,7 @@ TABLES = (
     "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
     f"PRAGMA user_version = {SCHEMA}",
 )
+HASH = re.compile("[0-9a-f]{64}")
 LONGEST = 2**27  # bytes; a longer reply is not read
 # Unknown tables and columns count as damage too: the statements are ours, and the file's version promises the tables.
 _BROKEN_FILE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
@@ -118,8 +120,8 @@ class Store:
         return store
 
     def get(self, keys: Iterable[str]) -> dict[str, Answer]:
-        """Return the stored replies by their keys. A reply that cannot be read is left out."""
-        wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
+        """Return the stored replies by their keys. A reply that cannot be read is left out, as is a joined key."""
+        wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys) if HASH.fullmatch(key)]
         found: dict[str, Answer] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
 from tabcontam.evidence.base import Answer
+from tabcontam.verdicts.sequential_test import SequentialOutcome
 
 Tell = Callable[[int, int], None]  # gets how much is done, and of how much
 
@@ -36,8 +37,8 @@ class Progress:
     def answered(self, llm: str, reply: Answer) -> None:
         """Note that one query has its answer."""
 
-    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Note that a table was decided after `asked` queries of its row tests; `spared` are not asked any more."""
+    def decided(self, llm: str, dataset: str, outcome: SequentialOutcome, spared: int) -> None:
+        """Note the outcome of the row tests of a table; `spared` of its queries are not asked any more."""
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """Note that a request waits `seconds` before another try, because of an error of this `kind`."""

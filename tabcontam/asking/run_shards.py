@@ -2,7 +2,8 @@
 
 All queries to an LLM about a dataset stay in one part, in every edition, split, serializer and prompt set. This is
 because some tests share their evidence, asking in turns goes from test to test, and a control is built once for a
-table. With a reference, all queries about a dataset stay in one part, since the reference affects all its results.
+table. With a reference, all queries about a dataset stay in one part, since the reference affects all its results; so
+do they if a control is asked only what an undecided LLM is asked.
 
 A part consists of neighbouring results of the plan, LLM by LLM. So a machine opens few LLMs and keeps few tables in
 memory. The cuts depend only on the numbers of queries, as whole numbers, and are equal on every machine.
@@ -38,10 +39,11 @@ class RunShard:
 
 def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:
     """Return the planned results of one part, in the plan's order. Raises `UsageError` if there are too many parts."""
-    together = any(planned.subject.reference for planned in plan)
+    waits = (planned.subject.joined and planned.deferred and planned.queries for planned in plan)
+    together = any(waits) or any(planned.subject.reference for planned in plan)
     units = list(grouped(plan, lambda planned: ("" if together else planned.name.llm, planned.name.dataset)).values())
     if len(units) < shard.of:
-        what = "tables, whose models a reference keeps together" if together else "pairs of LLM and table"
+        what = "tables, whose models are asked together" if together else "pairs of LLM and table"
         raise UsageError(
             f"{option('shard', shard)}: the run has {len(units)} {what}, and so at most {len(units)} parts; "
             f"write {option('shard', f'{min(shard.number, len(units))}/{len(units)}')}"

@@ -12,13 +12,13 @@ from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.batch_asker import BatchAsker, check_none_open, in_words
 from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.budget import Budget
-from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.estimate import Estimate, either, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable
+from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable
 from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
-from tabcontam.asking.table_turns import Job, Slot, TableTurns, turns_of
+from tabcontam.asking.table_turns import Job, Slot, TableTurns
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
@@ -39,34 +39,24 @@ from tabcontam.verdicts.rules import PAPER
 class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
-    plan: Sequence[PlannedResult]
-    options: Options
     dictionary: Dictionary
     journal: Journal
     progress: Progress
     store: Store = field(default_factory=Store)
     prices: Mapping[str, Price] = field(default_factory=dict)
     stopping: bool = False
-    trials: dict[ResultKey, dict[str, Trial]] = field(default_factory=dict)
-    found_by: dict[str, ResultKey] = field(default_factory=dict)
-    unreachable: dict[str, str] = field(default_factory=dict)
-    skips: dict[ResultKey, str] = field(default_factory=dict)
-    askers: dict[str, Asker] = field(default_factory=dict)
-    seconds: dict[ResultKey, float] = field(default_factory=dict)
     batched: list[BatchAsker] = field(default_factory=list)
     limiters: Limiters = field(default_factory=Limiters)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[ResultKey, str], Slot] = field(default_factory=dict)
-    _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
     _own: dict[int, list[PlannedResult]] = field(default_factory=dict)  # the cells of each subject, by its id
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._again = RepeatPolicy(self.options)
         self.budget = Budget(self.options.most_requests, self.options.most_dollars)
-        self.references = [subject.model.spec for subject in self._subjects() if subject.reference]
         self._referring = bool(self.references)
-        self._turns = turns_of(self.plan, self.options, self._conceded)
 
     async def connect(self) -> None:
         """Connect to every LLM. Raises `UsageError` if a reference, or every LLM under test, is out of reach."""
@@ -95,7 +85,7 @@ class Session(Account):
         model.structured = True
         query = Query("form", lambda: PROBE, PROBE.values, (None,), PROBE_TOKENS)
         same = shared_query_key(model, query)
-        found = list(self.store.get([same] if same and " " not in same else []).values())
+        found = list(self.store.get([same] if same else []).values())
         if asks and not found:
             with contextlib.suppress(StoppedError):  # the next query reports why
                 found.append(await self._asker(model).ask(model, query, lambda answer: None))
@@ -152,7 +142,8 @@ class Session(Account):
         References are asked first: wherever a run ends, no verdict then depends on a missing answer of a reference.
         """
         subjects = self._reached()
-        self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
+        places = {subject.model.spec: self._places(subject) for subject in subjects}
+        self.progress.begin({llm: sum(not self._is_unsure(*place) for place in own) for llm, own in places.items()})
         for llm, line in self.unreachable.items():
             self.progress.ended(llm, line)
         for cell, query in self._recalled.values():
@@ -171,6 +162,7 @@ class Session(Account):
                 for cell in self.plan:  # some LLMs had answers before this run
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
+            await asyncio.gather(*(self._ask_deferred(subject) for subject in subjects if subject.joined))
         finally:
             self._stand_by()
             self.progress.end()
@@ -193,18 +185,20 @@ class Session(Account):
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
-            left = [query for planned, query in places if not self._answered(planned, query)]
+            left = [place for place in places if not self._answered(*place)]
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
-                left = [same[0][1] for same in self._pending[model.spec].values()]
+                left = [same[0] for same in self._pending[model.spec].values()]
             missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
             if missing and price == FREE:  # another's server may be there, and cost money
                 price = None
-            found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
+            bounds = partial(estimate, model, price, len(places), answered, missing=missing, batch=self.options.batch)
+            sure = [query for planned, query in left if not planned.provided]
+            unsure = [planned for planned in self._plan_of(subject) if planned.provided]
+            instead = [query for planned in unsure if planned.otherwise for query in planned.otherwise.queries]
+            most = bounds(query for _, query in left)
+            found.append(either(most, bounds([*sure, *instead])) if unsure else most)
         return found
-
-    def _subjects(self) -> list[RunSource]:
-        return list({id(planned.subject): planned.subject for planned in self.plan}.values())
 
     def _reached(self) -> list[RunSource]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
@@ -227,9 +221,7 @@ class Session(Account):
             if not self._answered(planned, query) and self._again.allows(planned, query):
                 same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
                 pending.setdefault(same, []).append((planned, query))
-        # Joined keys: while a model's form is unknown, its prompts have no stored reply.
-        stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
-        for found, reply in stored.items():
+        for found, reply in self.store.get(pending).items():
             asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
             trials = [(planned, self._read_whole(planned, trial)) for planned, trial in asked]
             if all(self._again.stands(trial) for _, trial in trials):
@@ -259,9 +251,12 @@ class Session(Account):
     async def _ask_one(self, subject: RunSource) -> None:
         """Ask one LLM all its queries, as many at a time as its limiter has slots.
 
-        First come the queries that are asked in any case, in the order of the plan; then the tables that are asked in
-        turns; last the queries about tables that the turns left undecided. With batches nothing is asked in turns.
+        First comes a query that shows whether the LLM has the abilities that it may have; then the queries that are
+        asked in any case, in the order of the plan; then the tables that are asked in turns; last the queries about
+        tables that the turns left undecided, except for controls (`_ask_deferred`). With batches nothing is asked in
+        turns.
         """
+        await self._find_abilities(subject)
         if self.options.batch and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
             return
@@ -270,9 +265,29 @@ class Session(Account):
         async with asyncio.TaskGroup() as tables:
             for turns in own:
                 tables.create_task(self._ask_in_turns(subject, turns))
-        await self._ask_all(subject, lambda planned: planned.deferred)
+        if not subject.joined:
+            await self._ask_all(subject, lambda planned: planned.deferred)
         if plan := self._reword(subject):
             await self._ask_reworded(subject, plan)
+
+    async def _ask_deferred(self, control: RunSource) -> None:
+        """Ask a control, after all LLMs, the tests that LLMs with undecided tables were asked."""
+        wanted = [place for place in self._places(control) if self._is_unsure(*place) and not self._over(place[0])]
+        self.progress.more(control.model.spec, len(wanted))
+        await self._ask_all(control, lambda planned: planned.deferred)
+        await control.model.rest()
+
+    async def _find_abilities(self, subject: RunSource) -> None:
+        """Ask one query whose answer shows whether the LLM has an ability. If so, all queries for it are planned."""
+        unsure = [place for place in self._places(subject) if self._is_unsure(*place)]
+        if unsure and (job := await anext(self._jobs(subject, lambda planned: bool(planned.provided)), None)):
+            await self._ask_now(self.askers[subject.model.spec], job)
+        self.progress.more(subject.model.spec, sum(not planned.lacks for planned, _ in unsure))
+
+    def _is_unsure(self, planned: PlannedResult, query: Query) -> bool:
+        """Return whether a query without an answer is only asked if the LLM has an ability, or an LLM is undecided."""
+        later = planned.deferred and planned.subject.joined
+        return (later or planned.provided is not None) and not self._answered(planned, query)
 
     async def _ask_reworded(self, subject: RunSource, plan: Sequence[PlannedResult]) -> None:
         """Ask for answers in words where log-probabilities were asked for in vain."""
@@ -307,7 +322,8 @@ class Session(Account):
         """Yield the unanswered queries of the LLM's `wanted` results, in order. Prepare the LLM for each new table."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
-            left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
+            left = tuple(place for place in places if wanted(place[0]) and not self._answered(*place))
+            left = tuple(place for place in left if not self._over(place[0]))
             if left and table is not left[0][0].table:
                 table = left[0][0].table
                 model = await self._prepared(subject, table)
@@ -341,9 +357,9 @@ class Session(Account):
             if not turns.take(self._taken):
                 break
         if (decided := turns.decided) is not None:
-            own = (cell for cell in self.plan if cell.name.of_table == first.name.of_table)
+            own = [cell for cell in self.plan if cell.name.of_table == first.name.of_table and not subject.joined]
             spared = decided.planned - decided.asked + sum(map(self._spared, own))
-            self.progress.decided(asker.llm, first.table.named, decided.asked, spared)
+            self.progress.decided(asker.llm, first.table.named, decided, spared)
             if decided.detected and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)
 

@@ -101,9 +101,9 @@ def as_reply(
     return Reply(text, ReplyState.TRUNCATED if stopped else ReplyState.OK, stopped, tokens)
 
 
-def failed(why: str) -> Reply:
+def failed(why: str, usage: Usage | None = None) -> Reply:
     """Return the failed reply to a request that got no answer, with the reason `why`."""
-    return Reply("", ReplyState.FAILED, why)
+    return Reply("", ReplyState.FAILED, why, usage=usage)
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
@@ -324,7 +324,7 @@ class Model(Protocol):
         `score`, `compare` and `search` raise in the same way. A method that a model does not override returns a failed
         answer.
         """
-        return Reply("", ReplyState.FAILED, f"{self.spec} answers no prompts")
+        return failed(f"{self.spec} answers no prompts")
 
     async def score(self, request: ModelRequest) -> Scores:
         """Return the log-probability, in nats, of every token of a passage."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
 
 MARK = "tabcontam"  # the key under which a provider stores our name of a batch
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part of addresses and of a command
@@ -57,7 +57,7 @@ class Batches(Protocol):
     service: str
     most_requests: int
     most_bytes: int
-    _model: Any = None  # the model of these batches
+    _model: Model  # the model of these batches
 
     @property
     def sent(self) -> RequestStyle:

@@ -17,7 +17,7 @@ from typing import Any
 
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
-from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
+from tabcontam.report.trials_by_result import Trial, is_mapping
 from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
@@ -148,18 +148,6 @@ class EvidenceLimits:
         """Return the limits for the run `view`."""
         most = SHOWN_OF_LARGE if len(view.results) > LARGE else SHOWN
         return cls(most, PAPER_NOTE if view.run.rules == PAPER else "", bool(view.run.recorded))
-
-
-def pack_evidence(view: RunResults, trials: Iterable[Trial]) -> PackedEvidence:
-    """Return the evidence of all results with asked queries.
-
-    `trials` are the objects of trials.jsonl in any order, with the line number under "line" if known. If a query was
-    asked again, its last trial counts.
-    """
-    packing, trials_of = EvidencePacker(EvidenceLimits.of(view), view.placed), TrialIndex(view.results, trials)
-    for result in {result.place: result for result in view.placed.values()}.values():
-        packing.take(result, trials_of[result.place])
-    return packing.packed()
 
 
 def _uncounted(asked: Sequence[_Query]) -> str:

@@ -33,8 +33,7 @@ from tabcontam.report.report_parts import part_styles, parts_after
 from tabcontam.report.result_markup import ResultMarkup
 from tabcontam.report.split_lines import split_groups
 from tabcontam.report.standings import TableStanding, Titles, standings, titles_of
-from tabcontam.report.trial_digest import RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
-from tabcontam.report.trials_by_result import TrialIndex
+from tabcontam.report.trial_digest import TrialDigest
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind, is_of
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
@@ -60,22 +59,6 @@ NUMBERS = {
     "recalled_bits": "recalled bits",
     "detectable_share": "detectable share",
 }
-
-
-def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the pages by file name: `index.html` and, for a large run, a page for each LLM: `llm-1.html`….
-
-    `trials` are the objects of trials.jsonl.
-    """
-    pages, trials_of = Pages(view), TrialIndex(view.results, trials)
-    facts, of_llms = RunDigestFacts.of(view), results_by_llm(view)
-    written: dict[str, str] = {}
-    for llm, results in grouped(view.results, lambda cell: cell.llm).items():
-        telling = TrialDigester(facts, of_llms.get(llm, ()))
-        for cell in results:
-            telling.take(cell, trials_of[cell.place])
-        written |= pages.of_llm(llm, telling.digest())
-    return {INDEX: pages.index(view), **written}
 
 
 class Pages:

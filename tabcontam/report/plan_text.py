@@ -26,7 +26,12 @@ def plan_document(
     return {
         "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
         "results": [
-            {**result.name._asdict(), "queries": len(result.queries), "reason": result.skip or result.uninformative}
+            {
+                **result.name._asdict(),
+                "queries": len(result.queries),
+                "if_it_has": result.provided,
+                "reason": result.skip or result.uninformative,
+            }
             for result in results
         ],
         "llms": [
@@ -57,10 +62,10 @@ def plan_text(
         lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}{advise_on_lack(tests, lacks or '')}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
-    shuffled = shuffled_shown(results)
+    shuffled, unsure = shuffled_shown(results), {result.name.llm for result in results if result.provided}
     for (llm, dataset), rows in leaving.items():
         mixed = " and others made of its cells" * ((llm, dataset) in shuffled)
-        lines.append(f"{rows} rows of {dataset}{mixed} would be shown to {llm}")
+        lines.append(f"{'up to ' * (llm in unsure)}{rows} rows of {dataset}{mixed} would be shown to {llm}")
     lines.append(f"{_all(results, estimates)}; nothing was asked")
     there = (estimate for estimate in estimates if not estimate.missing)
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
@@ -73,7 +78,8 @@ def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str
     there = [estimate for estimate in asked if estimate.dollars is not None or not estimate.missing]
     known = [estimate.dollars for estimate in asked if estimate.dollars is not None]
     price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at an unknown price"
-    requests = f"{sum(estimate.requests for estimate in there or asked):,} requests"
+    unsure = any(estimate.unsure for estimate in there or asked)
+    requests = f"{'up to ' * unsure}{sum(estimate.requests for estimate in there or asked):,} requests"
     lookups = f"{sum(estimate.requests for estimate in searched):,} lookups"
     what = " and ".join([requests] * bool(asked) + [lookups] * bool(searched))
     return f"{what} for {len(results):,} {'result' if len(results) == 1 else 'results'}" + (
@@ -83,12 +89,14 @@ def _all(results: Sequence[PlannedResult], estimates: Sequence[Estimate]) -> str
 
 def _result(result: PlannedResult) -> str:
     name = result.name
-    until = ", if that does not decide it" if result.deferred else ""
+    undecided = "an LLM under test is undecided" if result.subject.joined else "that does not decide it"
+    until = f", if {undecided}" if result.deferred else ""
     until = ", until the table is decided" if result.sequential else until
     verb = "look up" if result.subject.model.is_corpus else "ask"
-    what = f"{len(result.queries)} to {verb}{until}" + (f", if it has {result.provided}" if result.provided else "")
-    if result.provided and result.otherwise:
-        what += f", else {len(result.otherwise.queries)} in words"
+    what = f"{len(result.queries)} to {verb}{until}"
+    if result.provided:
+        what = f"up to {what}, if it has {result.provided}"
+        what += f", else {len(result.otherwise.queries)} in words" if result.otherwise else ""
     if result.skip:
         what = f"skipped: {result.skip}"
     elif result.uninformative:
@@ -104,7 +112,8 @@ def _llm(estimate: Estimate) -> list[str]:
         before = f" ({estimate.answered:,} were done before)" if estimate.answered else ""
         return [f"{estimate.llm}: {estimate.missing or f'{estimate.requests:,} lookups are left{before}'}"]
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
-    lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
+    up_to = "up to " * estimate.unsure
+    lines = [f"{estimate.llm}: {estimate.missing or f'{known}{up_to}{estimate.requests:,} requests are left'}"]
     if estimate.requests and estimate.missing and estimate.dollars is None:
         lines.append("  its price is unknown")
     elif estimate.requests:

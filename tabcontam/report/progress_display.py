@@ -29,6 +29,7 @@ from tabcontam.report.llm_progress import (
     state,
     with_llm_name,
 )
+from tabcontam.verdicts.sequential_test import SequentialOutcome
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -137,8 +138,10 @@ class _ProgressCounter(Progress):
     def answered(self, llm: str, reply: Answer) -> None:
         self._of(llm).answered(reply, self.clock())
 
-    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
+    def decided(self, llm: str, dataset: str, outcome: SequentialOutcome, spared: int) -> None:
+        """Say at once whether an LLM is decided on a dataset."""
         self._of(llm).planned -= spared
+        self._say(f"{llm}: {dataset}: {outcome}")
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         self._of(llm).waits(kind, seconds, self.clock())
@@ -155,7 +158,13 @@ class _ProgressCounter(Progress):
         self._of(llm).batches.pop(batch, None)
 
     def ended(self, llm: str, line: str) -> None:
+        """Say at once why the LLM is not asked any more."""
         self._of(llm).ended = True
+        self._say(with_llm_name(llm, line))
+
+    @abstractmethod
+    def _say(self, line: str) -> None:
+        """Print a line now."""
 
     def _of(self, llm: str) -> LlmProgress:
         return self.llms.setdefault(llm, LlmProgress(llm, 0))
@@ -181,13 +190,12 @@ class ProgressBars(_ProgressCounter):
         self._live = Live(console=self._console, get_renderable=self._drawn, transient=True, redirect_stdout=False)
         self._live.start(refresh=True)
 
-    def ended(self, llm: str, line: str) -> None:
-        """Print at once, above the bars, the reason why the LLM is not asked any more."""
+    def _say(self, line: str) -> None:
+        """Print a line above the bars."""
         from rich.text import Text
 
-        super().ended(llm, line)
         if self._live and self._console:
-            self._console.print(Text(printable(with_llm_name(llm, line), self._console.encoding)), soft_wrap=True)
+            self._console.print(Text(printable(line, self._console.encoding)), soft_wrap=True)
 
     def _stop(self) -> None:
         if self._live:
@@ -266,41 +274,36 @@ class ProgressLines(_ProgressCounter):
             if self._line_printed is None or now - self._line_printed < QUIET:
                 return
             for step in self._steps[-1:]:
-                self._print(step.line(now))
+                self._say(step.line(now))
             if self._asking and not self._steps and now - self._asked_since < first:
                 llms = self.llms.values()
                 answered, planned = sum(asked.done for asked in llms), sum(asked.planned for asked in llms)
-                self._print(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
+                self._say(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """Print the number of planned queries."""
         self._all_printed = self._asked_since = self.clock()
         super().begin(planned)
-        self._print(f"{sum(planned.values())} queries planned")
+        self._say(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
         """Print how many queries were answered in an earlier run."""
         super().known(llm, queries)
         if queries:
-            self._print(f"{llm}: {queries} of {self._of(llm).planned} answered already")
+            self._say(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
     def asks_about(self, llm: str, dataset: str) -> None:
         """Print the dataset about which the LLM is now asked."""
         super().asks_about(llm, dataset)
-        self._print(f"{llm}: asked about {dataset}")
+        self._say(f"{llm}: asked about {dataset}")
 
     def answered(self, llm: str, reply: Answer) -> None:
         """Count an answer. Print the count from time to time, and after the last answer."""
         super().answered(llm, reply)
         asked = self._of(llm)
         if asked.done == asked.planned:
-            self._print(f"{llm}: {', '.join(counts(asked))}")
+            self._say(f"{llm}: {', '.join(counts(asked))}")
         self._print_due_or_news(asked)
-
-    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-        """Print after how many queries the row tests reached a verdict on the dataset."""
-        super().decided(llm, dataset, asked, spared)
-        self._print(f"{llm}: {dataset}: its row tests ended after {asked} queries")
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """Print the reason for a wait, if it is new."""
@@ -315,12 +318,7 @@ class ProgressLines(_ProgressCounter):
         now = self.clock()
         if known != (since, done, of) or now - self._batch_printed.get(batch, 0.0) >= batch_every:
             self._batch_printed[batch] = now
-            self._print(f"{llm}: {batches(self._of(llm))}")
-
-    def ended(self, llm: str, line: str) -> None:
-        """Print why the LLM is not asked any more."""
-        super().ended(llm, line)
-        self._print(with_llm_name(llm, line))
+            self._say(f"{llm}: {batches(self._of(llm))}")
 
     def _print_due_or_news(self, asked: LlmProgress) -> None:
         """Print the lines that are now due or, if none is due, a new reason for a wait of this LLM."""
@@ -338,10 +336,10 @@ class ProgressLines(_ProgressCounter):
         under_way = [asked for asked in self._under_way() if not asked.batches]  # batches are reported when checked
         for asked in under_way[:MOST]:
             facts = [*counts(asked), *pace(asked, now), state(asked, now, " to ", settled=True)]
-            self._print(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")
+            self._say(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")
             self._news_printed[asked.llm] = (now, *_trouble(asked, now))
         if under_way[MOST:]:
-            self._print(remaining_line(under_way[MOST:]))
+            self._say(remaining_line(under_way[MOST:]))
         return True
 
     # waits_every: seconds between two lines about the waits of one LLM
@@ -354,9 +352,9 @@ class ProgressLines(_ProgressCounter):
         news = (kind is not None and kind != known_kind) or (shrunk is not None and shrunk != known_shrunk)
         if news and now - moment >= waits_every:
             self._news_printed[asked.llm] = (now, kind, shrunk)
-            self._print(f"{asked.llm}: {state(asked, now, ' to ')}")
+            self._say(f"{asked.llm}: {state(asked, now, ' to ')}")
 
-    def _print(self, line: str) -> None:
+    def _say(self, line: str) -> None:
         file = self._file or sys.stderr
         with self._lock:
             self._line_printed = self.clock()

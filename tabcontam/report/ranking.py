@@ -12,7 +12,7 @@ from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import phrase, rounded, visible
+from tabcontam.verdicts.wording import phrase, rounded, visible, with_ellipsis
 
 TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
 IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
@@ -254,8 +254,7 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
 
 def _name(view: RunResults, rank: Rank, *, longest_label: int = 20) -> str:
     """Return an LLM's name in the catalogue or else in the run, shortened to `longest_label` letters."""
-    name = visible(view.title(rank.llm) or rank.llm, line=True)
-    return name if len(name) <= longest_label else f"{name[: longest_label - 1]}…"
+    return with_ellipsis(visible(view.title(rank.llm) or rank.llm, line=True), longest_label)
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom

@@ -5,16 +5,14 @@ in the CSV of results, no spreadsheet reads a text as a formula.
 """
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from tabcontam.report.csv_text import guarded
 from tabcontam.report.lookup_places import is_lookup, places
 from tabcontam.report.query import row_of
-from tabcontam.report.trials_by_result import Trial, TrialIndex, is_mapping
+from tabcontam.report.trials_by_result import Trial, is_mapping
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
 COLUMNS = (
@@ -38,22 +36,6 @@ class RecalledCellWriter:
         named = [guarded(text(getattr(result, name))) for name in COLUMNS[:7]] if informative else []
         for trial in informative:
             self._writer.writerows(_lines(named, trial))
-
-
-def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
-    """Return the answered cells with a prediction, of LLMs under test, in the order of results and queries.
-
-    `row` is the table's row, counted from 1 below the header. `bits` are the recalled bits of the cell, `row_bits` the
-    recalled bits of all cells of the query. A cell has 0 bits unless it is right, or a number that is right in fewer
-    digits (`right` is then false). A row found in documents has a line for each cell that was looked up. The line
-    states the number of documents found and the first place in them. It has no bits, because a lookup is evidence only
-    over all rows together.
-    """
-    written = io.StringIO(newline="")
-    recalled, trials_of = RecalledCellWriter(written), TrialIndex(view.results, trials)
-    for result in view.results:
-        recalled.take(result, trials_of[result.place])
-    return written.getvalue()
 
 
 def _lines(named: Sequence[str], trial: Trial) -> Iterator[list[object]]:

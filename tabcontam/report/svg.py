@@ -1,5 +1,6 @@
 """The heatmap as one SVG picture. It loads no other files and has its own background."""
 
+from functools import partial
 from typing import Any
 
 from tabcontam.report.environment import environment
@@ -7,21 +8,19 @@ from tabcontam.report.heatmap_squares import context, levels_shown, sources_show
 from tabcontam.report.standings import Titles, titles_of
 from tabcontam.verdicts.result_types import OUTCOMES
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import with_ellipsis
 
 SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54
 LEVELS_HEIGHT, LEVELS_WIDTH, SOURCE_HEIGHT = 30, 860, 22
 LONGEST_NAME = 30
+cut = partial(with_ellipsis, longest=LONGEST_NAME)
 
 
 def render_svg(view: RunResults) -> str:
     """Return the heatmap as a static picture. Its background makes it readable on light and on dark pages."""
     titles = titles_of(view)
     template = environment().get_template("heatmap.svg.jinja")
-    return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return template.render(context(view, titles), layout=_layout(view, titles), cut=cut)
 
 
 def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
@@ -32,7 +31,7 @@ def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
     blocks, columns, edge = [], [], left
     for block in view.blocks:
         squares = SQUARE * len(block.columns)
-        width = max(squares, LETTER * len(_cut(titles.llm(block.llm))) + 12) + 8
+        width = max(squares, LETTER * len(cut(titles.llm(block.llm))) + 12) + 8
         start = edge + (width - squares) // 2
         columns.append(tuple(start + SQUARE * number for number in range(len(block.columns))))
         blocks.append((edge, edge + width))

@@ -31,12 +31,8 @@ class TrialConversion:
         if other := self.references.get(name):
             answered = {line["query"]: line for line in self.of_reference(other)}
             lines = [_conceded(line, answered.get(line["query"])) for line in lines]
-        return with_judgements(lines, self.judgements) if _is_judgeable(name.test) else lines
-
-
-def _is_judgeable(test: str) -> bool:
-    """Return whether a judge can compare this test's completions with the true pieces."""
-    return test in by_id() and by_id()[test].judgeable
+        judgeable = name.test in by_id() and by_id()[name.test].judgeable
+        return with_judgements(lines, self.judgements) if judgeable else lines
 
 
 def reference_keys(result: Result) -> list[ResultKey]:

@@ -175,13 +175,10 @@ def answers_of(lines: Sequence[Line], by_id: bool) -> QueryOutcomes:
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != ReplyState.FAILED]
     own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
-    hits = {_digest([line.get(name) for name in same]): line.get("hit") is True for line in own}
+    facts = (json.dumps([line.get(name) for name in same]).encode() for line in own)
+    hits = {blake2b(of, digest_size=12).digest(): line.get("hit") is True for of, line in zip(facts, own, strict=True)}
     right = frozenset(query for query, hit in hits.items() if hit)
     return QueryOutcomes(bool(lines), right, frozenset(hits.keys() - right))
-
-
-def _digest(fields: object) -> bytes:
-    return blake2b(json.dumps(fields).encode(), digest_size=12).digest()
 
 
 Reading = Callable[[ResultKey], Sequence[Line]]  # maps the key of a result to its trials

@@ -354,7 +354,7 @@ class RunResults:
         run = self.run
         notes = [Note(NoteKind.RULES, self._rules)] if self.calibrated else []
         if run.until_decided is not None:
-            asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
+            asked = "the row tests were asked in turns until each table was decided"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
         notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
         if run.shard is not None:

@@ -46,6 +46,12 @@ class SequentialOutcome:
         """True if asking stopped before the queries ran out."""
         return self.detected or self.not_detected or self.unread
 
+    def __str__(self) -> str:
+        if not self.verdict_reached:
+            return f"all {self.planned} queries of its row tests were asked"
+        verdict = "contaminated" if self.detected else "not detected" if self.not_detected else "no answer"
+        return f"decided after {self.asked} of {self.planned} queries: {verdict}"
+
 
 class SequentialTest:
     """The queries of one table in their order, and the trials of the queries asked so far.

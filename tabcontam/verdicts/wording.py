@@ -36,6 +36,11 @@ def _picture(match: re.Match[str]) -> str:
     return "␡" if code == 0x7F else f"\\u{code:04x}"
 
 
+def with_ellipsis(text: str, longest: int) -> str:
+    """Return `text`, cut to `longest` characters with an ellipsis at its end."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def shorten(text: str, limit: int, *, tail: bool = False) -> str:
     """Return the first `limit` characters of `text` (with `tail=True`, the last), and the number left out.
 

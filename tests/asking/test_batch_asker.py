@@ -19,7 +19,7 @@ from tabcontam.asking.reply_store import Store
 from tabcontam.asking.session import Session
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Reply, ReplyState, Usage
-from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.batch_api import Batches, BatchProgress, BatchResult, RequestStyle, as_line, json_lines
 from tabcontam.models.prices import Price
 from tests.asking.test_session import ALL, Spy, answer, few, planned, session
@@ -40,6 +40,7 @@ class Kept(Batches):
     """Batches that a provider holds, in memory: they outlive the model that sent them."""
 
     service, most_requests, most_bytes = "Here", 1000, 10**6
+    _model: Model
 
     def __init__(self) -> None:
         self.held: dict[str, tuple[str, list[str]]] = {}

@@ -25,7 +25,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.processes import send
+from tabcontam.processes import send, start_process
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -258,14 +258,13 @@ def test_a_table_that_nothing_is_kept_of_is_prepared_once(monkeypatch: pytest.Mo
 def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "START", "import time; time.sleep(60)")
     started: list[subprocess.Popen[bytes]] = []
-    start = preparing._process
 
-    def noted() -> "subprocess.Popen[bytes]":
-        started.append(start())
+    def noted(code: str) -> "subprocess.Popen[bytes]":
+        started.append(start_process(code))
         threading.Timer(0.2, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         return started[-1]
 
-    monkeypatch.setattr(preparing, "_process", noted)
+    monkeypatch.setattr(preparing, "start_process", noted)
     with pytest.raises(KeyboardInterrupt):
         prepared([ships(0), ships(1)])
     assert [process.wait(10) == 0 for process in started] == [False]  # raises where it still sleeps

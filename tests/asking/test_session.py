@@ -39,6 +39,19 @@ ALL = 2 * EACH
 few = partial(Options, queries=EACH)
 
 
+class Planned(Progress):
+    """A progress that notes the numbers of queries that are planned."""
+
+    def __init__(self) -> None:
+        self.queries: list[int] = []
+
+    def begin(self, planned: Mapping[str, int]) -> None:
+        self.queries += planned.values()
+
+    def more(self, llm: str, queries: int) -> None:
+        self.queries.append(queries)
+
+
 class Spy(Model):
     """A model that counts what it is asked, and can do something on every request."""
 
@@ -290,6 +303,7 @@ def test_what_an_llm_turns_out_to_lack_is_asked_no_more_and_ends_nothing_else(tm
     spy = Lacking()
     tests = [by_id()["perplexity"], by_id()["membership"]]
     running = session(plan([RunSource(spy)], [ships()], [IS], tests, few()), tmp_path)
+    running.progress = progress = Planned()
     answer(running)
     found = {cell.test: cell for cell in running.results()}
     assert (found["perplexity"].verdict, found["perplexity"].lacks) == ("skipped", "log-probabilities")
@@ -298,6 +312,46 @@ def test_what_an_llm_turns_out_to_lack_is_asked_no_more_and_ends_nothing_else(tm
     assert len([asked for asked in spy.asked if isinstance(asked.question, Passage)]) == 1
     assert running.used()["spy:one"].requests == len(spy.asked) + 1
     assert running.used()["spy:one"].ended is None
+    assert isinstance(spy.asked[0].question, Passage)  # so what it lacks is known from the start
+    assert progress.queries == [found["membership"].queries, 0]
+
+
+def test_a_server_that_turns_out_to_score_texts_is_asked_each_of_its_queries_once(tmp_path: Path) -> None:
+    class Scoring(Spy):
+        may_have = frozenset({Capability.SCORE})
+
+        async def score(self, request: ModelRequest) -> Scores:
+            self.capabilities, self.may_have = self.capabilities | {Capability.SCORE}, frozenset()
+            self.asked.append(request)
+            text = request.passage.text
+            return Scores((Token(text[:1], 0.0), Token(text[1:], -1.0)), ReplyState.OK)
+
+    spy = Scoring()
+    tests = [by_id()["membership"], by_id()["perplexity"]]
+    running = session(plan([RunSource(spy)], [ships()], [IS], tests, few()), tmp_path)
+    running.progress = progress = Planned()
+    planned = sum(len(cell.queries) for cell in running.plan)
+    assert [(one.unsure, one.requests, one.queries) for one in running.estimates()] == [(True, planned, planned)]
+    answer(running)
+    found = {cell.test: cell for cell in running.results()}
+    texts = [request.passage.text for request in spy.asked if isinstance(request.question, Passage)]
+    assert (found["perplexity"].lacks, bool(found["perplexity"].answered)) == (None, True)
+    assert len(texts) == len(set(texts))
+    assert progress.queries == [found["membership"].queries, len(texts)]
+    assert len(spy.asked) == planned
+    assert [one.unsure for one in running.estimates()] == [False]
+
+
+def test_the_queries_in_words_that_an_llm_may_get_instead_are_in_the_estimate(tmp_path: Path) -> None:
+    spy = Spy()
+    spy.may_have = frozenset({Capability.SCORE})
+    tests = [by_id()["perplexity"], by_id()["membership"]]
+    scored, worded = plan([RunSource(spy)], [ships()], [IS], tests, Options())
+    (alone,) = session([worded], tmp_path).estimates()
+    (both,) = session([replace(scored, otherwise=worded)], tmp_path).estimates()
+    assert (scored.provided, both.unsure, alone.unsure) == ("log-probabilities", True, False)
+    assert both.requests == max(len(scored.queries), len(worded.queries)) > 0
+    assert both.answer_tokens >= alone.answer_tokens > 0
 
 
 def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path) -> None:

@@ -287,7 +287,7 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr
     assert f"{spec}: 0 of {to_ask() + PASSAGES} queries are answered already, " in done.stdout
-    assert "perplexity  200 to ask, if it has log-probabilities" in done.stdout
+    assert "perplexity  up to 200 to ask, if it has log-probabilities" in done.stdout
     cells = 3 * len(USUAL)  # those of the model and of both controls
     assert f"requests for {cells} results, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())

@@ -124,6 +124,7 @@ def test_what_a_service_has_is_known_before_it_is_asked() -> None:
     scoring = ModelSettings(needs=frozenset({Capability.SCORE}))
     assert opened(VLLM, scoring).may_have == frozenset({Capability.SCORE})
     assert opened("llamacpp:m", scoring).may_have == frozenset()
+    assert opened("mistral:m", scoring).may_have == frozenset()  # it has no completion form, which scores need
     assert (opened("groq:m").form, opened("groq:m").settled) == (PromptForm.CHAT, True)
     assert opened("groq:m", ModelSettings(form="completion")).form is PromptForm.COMPLETION
     assert not opened(VLLM).settled

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tabcontam.report.environment import asset
-from tabcontam.report.evidence import SHOWN, PackedEvidence, pack_evidence
+from tabcontam.report.evidence import SHOWN, PackedEvidence
 from tabcontam.verdicts.document import parse_results
+from tests.report.rendered import pack_evidence
 from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tabcontam.report.environment import asset
-from tabcontam.report.evidence import PackedEvidence, pack_evidence
+from tabcontam.report.evidence import PackedEvidence
 from tabcontam.verdicts.document import parse_results
 from tests.report.chromium import opened
+from tests.report.rendered import pack_evidence
 from tests.report.synthetic import HOSTILE, cell, document, trial
 
 pytestmark = pytest.mark.slow

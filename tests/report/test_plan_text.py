@@ -52,7 +52,13 @@ def test_what_nobody_knows_yet_of_a_server_is_counted_and_said() -> None:
     unsure = Named()
     unsure.may_have = frozenset({Capability.SCORE})
     cells = plan([RunSource(unsure)], [ships()], [load_serializers()["is"]], [by_id()["perplexity"]], Options())
-    assert plan_text(cells, [PAID], {}).splitlines()[0].endswith("perplexity  200 to ask, if it has log-probabilities")
+    unsure_bounds = replace(PAID, unsure=True)
+    text = plan_text(cells, [unsure_bounds], {("openai:a", "ships"): 31}).splitlines()
+    assert text[0].endswith("perplexity  up to 200 to ask, if it has log-probabilities")
+    assert text[2] == "openai:a: 200 of 1,000 queries are answered already, up to 800 requests are left"
+    assert "up to 31 rows of ships would be shown to openai:a" in text
+    assert text[-1].startswith("up to 800 requests for 1 result")
+    assert plan_document(cells, [unsure_bounds], {})["results"][0]["if_it_has"] == "log-probabilities"
 
 
 def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from tabcontam.baseline.cell_prediction import bits
 from tabcontam.report.csv_text import FORMULA
-from tabcontam.report.recalled_cells import COLUMNS, render_recalled
+from tabcontam.report.recalled_cells import COLUMNS
 from tabcontam.verdicts.document import parse_results
+from tests.report.rendered import recalled_csv
 from tests.report.synthetic import HOSTILE, document, trial, weighed
 
 GUESS = {"values": {"1.4": 0.25, "0.2": 0.5}, "rest": 0.001, "missing": 0.0}
@@ -17,7 +18,7 @@ ONE = weighed("m", "iris", "feature_completion", "contaminated")
 
 
 def read(of: dict[str, Any], *trials: dict[str, Any]) -> list[dict[str, str]]:
-    text = render_recalled(parse_results(document([of])), trials)
+    text = recalled_csv(parse_results(document([of])), trials)
     rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     assert text.splitlines()[0] == ",".join(COLUMNS)
     return rows

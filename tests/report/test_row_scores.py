@@ -6,12 +6,12 @@ from dataclasses import replace
 from tabcontam.evidence.base import EvidenceKind, Family
 from tabcontam.evidence.likelihood.perplexity import Perplexity
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK
-from tabcontam.report.html import render_pages
 from tabcontam.report.row_scores import EARLY, LATE, RowScore, scored_tables
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.verdicts.result_types import Result, Statistic
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import CatalogueFacts, DatasetFacts, LlmFacts, RunFacts
+from tests.report.rendered import pages_of
 
 KNOWN = LlmFacts(spec="gpt-4o", resolved="gpt-4o", stands_for="openai:gpt-4o")
 
@@ -74,7 +74,7 @@ def test_what_was_not_scored_is_not_drawn() -> None:
 
 def test_the_page_draws_them_beside_one_half_and_says_that_they_are_no_verdict() -> None:
     cells = [auc("a", exposure=64.0), auc("a", test=MinK.id, score=0.25, interval=(0.1, 0.4)), auc("<b>")]
-    (page,) = render_pages(view(cells), []).values()
+    (page,) = pages_of(view(cells), []).values()
     section = page.partition('<section class="scores"')[2].partition("</section>")[0]
     assert section.count('class="majority" x1="50"') == 3
     assert 'cx="25.0"' in section
@@ -83,5 +83,5 @@ def test_the_page_draws_them_beside_one_half_and_says_that_they_are_no_verdict()
     assert "This is no verdict" in section
     assert "&lt;b&gt;" in section
     assert "<b>" not in section
-    (without,) = render_pages(view([auc("a", score=None)]), []).values()
+    (without,) = pages_of(view([auc("a", score=None)]), []).values()
     assert 'class="scores"' not in without

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabcontam.report.html import render_pages
 from tabcontam.report.query import UNREAD_KINDS, kind_of
 from tabcontam.report.terminal import print_report
 from tabcontam.report.unread import LONGEST, UnreadSummary, advice, unread
 from tabcontam.verdicts.document import parse_results
+from tests.report.rendered import pages_of
 from tests.report.synthetic import HOSTILE, cell, document, trial
 
 CELL = cell("gpt-4o", "iris", "full_completion", "no answer")
@@ -75,7 +75,7 @@ def test_every_reason_has_its_own_advice(kind: str) -> None:
 
 
 def test_the_page_shows_what_was_not_read_as_text_and_says_what_to_do() -> None:
-    page = render_pages(parse_results(document([CELL])), LINES)["index.html"]
+    page = pages_of(parse_results(document([CELL])), LINES)["index.html"]
     assert "5 of 6 answers were not read: 2 declined, 1 not understood, 1 cut off, 1 refused" in page
     assert '<q dir="auto">Keine Angabe</q>' in page
     assert "<p>What to do: ask in other words with <code>--prompts</code>" in page
@@ -100,6 +100,6 @@ def test_the_terminal_shows_it_with_v_and_points_to_it_without() -> None:
 
 def test_a_control_is_not_to_be_asked_otherwise() -> None:
     lines = [asked(1, CONTROL, reply="Keine Angabe", **DECLINED)]
-    page = render_pages(parse_results(document([CONTROL])), lines)["index.html"]
+    page = pages_of(parse_results(document([CONTROL])), lines)["index.html"]
     assert "1 of 1 answers was not read: 1 declined" in page
     assert "What to do" not in page

@@ -133,6 +133,17 @@ def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) ->
     assert document(tmp_path / "joined") == document(tmp_path / "whole")
 
 
+@pytest.mark.slow
+def test_a_control_that_waits_for_undecided_llms_stays_with_them(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"controls": True, "datasets": ("iris", "wine"), "expression": "full or row_order"}
+    changes["options"] = Options(until_decided=True)
+    ran(tmp_path / "whole", **changes)
+    made = parts(tmp_path, 2, **changes)
+    assert [{cell.dataset for cell in load(folder).results} for folder in made] == [{"iris"}, {"wine"}]
+    merge(made, tmp_path / "joined")
+    assert document(tmp_path / "joined") == document(tmp_path / "whole")
+
+
 def test_a_part_alone_says_that_it_is_one_and_passes_no_gate(
     two: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

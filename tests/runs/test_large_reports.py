@@ -16,12 +16,12 @@ import tabcontam
 from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.asking.trial_file import TRIALS, as_lines
 from tabcontam.report import evidence, html, junit, terminal
-from tabcontam.report.html import render_pages
 from tabcontam.runs.folder import last_lines, merge, record
 from tabcontam.verdicts import document, large_document, parquet_results
 from tabcontam.verdicts.document import as_json, parse_results, read_results, write_results
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
+from tests.report.rendered import pack_evidence, pages_of
 from tests.report.synthetic import HOSTILE, results, trial, trials
 
 LLMS, TABLES = ["m1", "M1", "../../etc", f"a {HOSTILE}"], ["iris", "wine", "Iris", "x</td>\"'"]
@@ -169,9 +169,7 @@ def test_of_a_very_large_run_a_cell_shows_three_queries_and_the_hit_first(monkey
     found = next(one for one in of["results"] if one["verdict"] == "contaminated")
     states = ["refused", "empty", "failed", "truncated", "ok", "ok"]
     asked = [trial(found, f"{number}", state=state, hit=number == 5) for number, state in enumerate(states)]
-    told = evidence.pack_evidence(
-        parse_results(of), [one | {"line": number} for number, one in enumerate(asked, start=1)]
-    )
+    told = pack_evidence(parse_results(of), [one | {"line": number} for number, one in enumerate(asked, start=1)])
     (place,) = told.shown
     assert (told.shown[place], told.left[place]) == (3, 3)
     held = json.loads(gzip.decompress(b64decode(told.blobs[1].partition("\n")[2])))[place]
@@ -182,7 +180,7 @@ def test_of_a_very_large_run_a_cell_shows_three_queries_and_the_hit_first(monkey
 @pytest.mark.usefixtures("crowded")
 class TestCrowded:
     def test_the_first_page_has_a_letter_a_table_and_no_markup_of_others(self, made: RunResults) -> None:
-        pages = render_pages(made, [])
+        pages = pages_of(made, [])
         assert set(pages) == {"index.html", *(f"llm-{number}.html" for number in range(1, 5))}
         index = pages["index.html"]
         grid = index[index.index('id="grid"') : index.index("</table>", index.index('id="grid"'))]
@@ -196,7 +194,7 @@ class TestCrowded:
 
     def test_an_llm_without_cells_is_passed_over(self, made: RunResults) -> None:
         silent = replace(made.run.llms[0], spec="silent")
-        pages = render_pages(replace(made, run=replace(made.run, llms=(*made.run.llms, silent))), [])
+        pages = pages_of(replace(made, run=replace(made.run, llms=(*made.run.llms, silent))), [])
         assert len(pages) == 1 + len(LLMS)
 
     @pytest.mark.parametrize("verdict", ["skipped", "no answer", "uninformative"])
@@ -204,7 +202,7 @@ class TestCrowded:
         of = results(LLMS, TABLES)
         of["results"] = [one | {"verdict": verdict, "otherwise": None} for one in of["results"]]
         of["tables"] = [one | {"verdict": verdict} for one in of["tables"]]
-        index = render_pages(parse_results(of), [])["index.html"]
+        index = pages_of(parse_results(of), [])["index.html"]
         assert f"16 {verdict}." in index
         assert "<td class=not-detected>" not in index
 

@@ -1,6 +1,7 @@
 """Runs that ask until a table is decided: few queries, each paid for once, and a verdict that stands."""
 
 import asyncio
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -32,6 +33,7 @@ from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_building import tables
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.sequential_test import SequentialOutcome
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.usual import USUAL
@@ -145,8 +147,8 @@ def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_pa
     ended: list[int] = []  # queries that were asked, and that were not any more
 
     class Told(Progress):
-        def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
-            ended.append(asked + spared)
+        def decided(self, llm: str, dataset: str, outcome: SequentialOutcome, spared: int) -> None:
+            ended.append(outcome.asked + spared)
 
     cells = plan([RunSource(Teller("oracle"))], [wine()], [IS], [*ROWS, MATCHED], IN_TURNS)
     renamed = [replace(cell, table=replace(wine(), name="boats")) for cell in cells]
@@ -234,7 +236,11 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     assert main(["run", *llms, *ASK, "-k", "completion", "--out", "run"]) == 0
     said = capsys.readouterr()
     shown = " ".join(said.out.split())
-    assert "simulated:oracle: iris: its row tests ended after " in said.err
+    for line in (
+        r"oracle: iris: decided after \d+ of \d+ queries: contaminated",
+        r"guesser: iris: decided .*: not detected",
+    ):
+        assert re.search(f"simulated:{line}", said.err)
     assert "E is what one unit has become that was bet on the model's answers" in shown
     found = tabcontam.load_results("run").run_results
     oracle, guesser, *controls = found.tables_in_order
@@ -242,8 +248,8 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     assert (oracle.verdict, guesser.verdict) == (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
     assert found.run.until_decided == 0.25
     assert [note.kind for note in found.notes if note.kind is NoteKind.TURNS] == [NoteKind.TURNS]
-    assert [table.decided_after for table in controls] == [None, None]  # controls are asked everything
-    assert all(cell.p_value is not None for cell in found.results if cell.control and cell.queries)
+    assert [table.verdict for table in controls] == [Verdict.CONTAMINATED, Verdict.NOT_DETECTED]
+    assert all(table.decided_after for table in controls)  # controls are asked no more than decides, too
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.25"]) == 0
     assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.2"]) == 6
     assert main(["gate", "run", "--llm", "simulated:oracle"]) == 1
@@ -365,3 +371,45 @@ def test_a_test_whose_queries_name_no_row_is_asked_whole_and_last(tmp_path: Path
     cells = plan([RunSource(Teller("oracle"))], [wine()], [IS], [*ROWS, Unnamed()], IN_TURNS)
     assert [(cell.sequential, cell.deferred) for cell in cells] == [(True, False)] * 3 + [(False, True)]
     assert cells[-1].queries
+
+
+@pytest.mark.slow
+def test_a_control_is_asked_a_later_test_only_if_an_llm_is_undecided(tmp_path: Path) -> None:
+    """A test that an undecided LLM is asked must be checked by the controls, too."""
+    perplexity = by_id()["perplexity"]
+
+    def asked_of_control(kind: str, folder: str, least: float) -> dict[str, Result]:
+        options = Options(until_decided=True, min_power=least)
+        control = Teller("oracle")
+        control.spec = "teller:control"
+        subjects = [RunSource(control, joined=True), RunSource(Teller(kind))]
+        cells = plan(subjects, [wine()], [IS], [*ROWS, MATCHED, perplexity], options)
+        (tmp_path / folder).mkdir()
+        session = Session(cells, options, english(), Journal(tmp_path / folder), Progress(), Store())
+
+        async def whole() -> None:
+            session.recall()
+            await session.ask()
+
+        asyncio.run(whole())
+        return {result.test: result for result in session.results() if result.control}
+
+    decided = asked_of_control("oracle", "decided", 0.25)
+    assert 0 < (decided["full_completion"].decided_after or 0) <= 5
+    assert decided["matched_membership"].reason == "not asked: the earlier row tests decided the table"
+    undecided = asked_of_control("guesser", "undecided", 0.004)
+    assert 0 < (undecided["full_completion"].decided_after or 0) <= 5
+    assert undecided["matched_membership"].answered
+    assert {one["perplexity"].verdict for one in (decided, undecided)} == {Verdict.SKIPPED}
+
+
+def test_a_control_is_asked_no_test_without_a_verdict() -> None:
+    control = Teller("oracle")
+    control.capabilities = frozenset(Capability)
+    membership = by_id()["membership"]
+    subjects = [RunSource(control, joined=True), RunSource(Teller("oracle"))]
+    (own, tested) = plan(subjects, [wine()], [IS], [membership], Options(until_decided=True, papers_too=True))
+    assert own.skip == "it has no verdict, and --until-decided asks a control only what decides verdicts"
+    assert tested.queries
+    (own, _) = plan(subjects, [wine()], [IS], [membership], Options())
+    assert own.queries == tested.queries

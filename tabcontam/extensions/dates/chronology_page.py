@@ -22,12 +22,14 @@ from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.dating import AFTER, BEFORE, year_of
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import with_ellipsis
 from tabcontam.version import __version__
 
 STYLES = ("style.css", "ranking.css", "chronology.css")
 AREA = PlotArea(340, 210, left=44, right=326, top=12, bottom=170)
 ROW, NAME, BARS, ROOM = 26, 150, 150, 96  # height of a line; widths of a name, a side's bar, its words
 DIVIDE = "2021"  # the figure separates tables from before this year from later ones, as figure 3 of the paper
+LONGEST = 24  # letters of an LLM's title in a figure
 NO_TREND = "There are too few tables for a trend"
 
 
@@ -112,7 +114,7 @@ def _context(found: Sequence[Chronology], left_out: Sequence[str]) -> dict[str, 
 def _shares(found: Chronology) -> list[ShareRow]:
     """Return the shares of tables above the majority class before and after the cut-off, for all LLMs and for each."""
     lines = [("all LLMs", found.whole.before, found.whole.after)]
-    lines += [(f"{_cut(one.title)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
+    lines += [(f"{with_ellipsis(one.title, LONGEST)} {one.cutoff[:4]}", one.before, one.after) for one in found.llms]
     return [
         ShareRow(ROW * (place + 1), name, (_bar(before, NAME), _bar(after, NAME + BARS + ROOM)))
         for place, (name, before, after) in enumerate(lines)
@@ -184,7 +186,7 @@ def _by_release(one: LlmChronology) -> ChronologyPlot:
         for pair, year, (least, most) in zip(one.pairs, years, limits, strict=True)
     )
     return ChronologyPlot(
-        f"{_cut(one.title)}: lift by release",
+        f"{with_ellipsis(one.title, LONGEST)}: lift by release",
         f"The accuracy of {one.title} less the majority's, by release, with exact 95% intervals. The vertical line is "
         f"its cut-off, {one.cutoff}. {f'The trend is {words.trend_words(one.trend)}' if one.trend else NO_TREND}.",
         dots,
@@ -246,8 +248,3 @@ def _years(first: float, last: float, across: Any) -> tuple[tuple[float, str], .
 
 def _line(across: Sequence[float], up: Any) -> str:
     return " ".join(f"{x},{y}" for x, y in zip(across, up, strict=True))
-
-
-# longest: most letters of a name in a figure
-def _cut(name: str, *, longest: int = 24) -> str:
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -115,7 +115,7 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.out is not None:
         check_same_evaluation(options.out, run)
     outcome = execute(run, shown)
-    _report(run, outcome, options, evaluations(run, outcome))
+    _report(outcome, options, evaluations(run, outcome))
     return print_end(outcome)
 
 
@@ -161,7 +161,7 @@ def _order(options: argparse.Namespace) -> "RunOrder":
     )
 
 
-def _report(run: "Run", outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
+def _report(outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:
     from tabcontam.extensions.evaluate.evaluation_page import document, render_evaluation
     from tabcontam.extensions.evaluate.evaluation_text import print_evaluations
     from tabcontam.verdicts.document import as_json

@@ -14,7 +14,7 @@ from tabcontam.asking.reply_store import Store, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Reply, ReplyState
-from tabcontam.models.base import Model
+from tabcontam.models.base import Model, failed
 from tabcontam.models.prices import Price
 
 Asked = tuple[Model, Sequence[Query]]
@@ -75,34 +75,25 @@ class QuestionAsker:
     async def _ask_one(self, model: Model, queries: Sequence[Query]) -> dict[str, Answer]:
         found, left = self._left(model, queries)
         self.progress.known(model.spec, len(found))
-        limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
-        asker = self.askers.get(model.spec)
-        if asker is None:
+        if (asker := self.askers.get(model.spec)) is None:
+            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
             asker = self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
-        async with asyncio.TaskGroup() as under_way:
-            for same in left:
-                if self.stopping or asker.stopped:
-                    break
-                admitted = object()
-                await limiter.admit(admitted)
-                take = partial(self._take, model, same, found)
-                under_way.create_task(asker.ask_admitted(admitted, model, same[0], take))
+        if not self.stopping:
+            await asker.ask_each(model, ((same[0], partial(self._take, model, same, found)) for same in left))
         return found
 
     def _left(self, model: Model, queries: Sequence[Query]) -> tuple[dict[str, Answer], list[list[Query]]]:
         """Return the stored answers by the id of the query, and the queries left to ask, as groups of equal queries."""
-        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         if self.store.settle(model):
             self._unsettled.add(model.spec)
         asked: dict[str, list[Query]] = {}
         for number, query in enumerate(queries):
             asked.setdefault(shared_query_key(model, query) or str(number), []).append(query)
         found: dict[str, Answer] = {}
-        if model.identity is not None:
-            for same, answer in self.store.get(one for one in asked if len(one) == digest).items():
-                if answer.state is ReplyState.OK or not self.options.retry_unanswered:
-                    found |= {query.id: answer for query in asked.pop(same)}
+        for same, answer in self.store.get(asked).items():
+            if answer.state is ReplyState.OK or not self.options.retry_unanswered:
+                found |= {query.id: answer for query in asked.pop(same)}
         return found, list(asked.values())
 
     def _take(self, model: Model, same: Sequence[Query], found: dict[str, Answer], answer: Answer) -> None:
@@ -116,4 +107,4 @@ class QuestionAsker:
 def reply_of(answers: Mapping[str, Answer], query: Query) -> Reply:
     """Return the reply to a query; a failed reply if it has no answer."""
     answer = answers.get(query.id)
-    return answer if isinstance(answer, Reply) else Reply("", ReplyState.FAILED, "not asked")
+    return answer if isinstance(answer, Reply) else failed("not asked")

@@ -1,6 +1,5 @@
 """The second pass of a run with `--judge`: an LLM judges which of the collected completions match the true texts."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,7 +25,7 @@ from tabcontam.extensions.papers.completion_judge import (
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
-from tabcontam.models.base import Model
+from tabcontam.models.base import Model, failed
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
 
@@ -111,14 +110,7 @@ class JudgePass:
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:
-            async with asyncio.TaskGroup() as under_way:
-                for same in left:
-                    admitted = object()
-                    await limiter.admit(admitted)
-                    take = partial(self._take, same)
-                    under_way.create_task(asker.ask_admitted(admitted, self.model, same[0].query, take))
-                    if session.stopping or asker.stopped:
-                        break
+            await asker.ask_each(self.model, ((same[0].query, partial(self._take, same)) for same in left))
         finally:
             session.judgements = held.with_these(self._judgements)
             progress.end()
@@ -167,18 +159,16 @@ class JudgePass:
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
-        digest = 64  # letters of a reply's key; while the form is unknown, several keys are joined
         model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
         for number, pair in enumerate(pairs):
-            if pair.judged(model, Reply("", ReplyState.FAILED)).key not in known:
+            if pair.judged(model, failed("")).key not in known:
                 asked.setdefault(shared_query_key(model, pair.query) or str(number), []).append(pair)
-        found = {} if model.identity is None else store.get(one for one in asked if len(one) == digest)
         stored = [
             (asked.pop(same), reply)
-            for same, reply in found.items()
+            for same, reply in store.get(asked).items()
             if isinstance(reply, Reply) and (reply.state is ReplyState.OK or not again)
         ]
         return list(asked.values()), stored

@@ -62,9 +62,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
     by_rules: list[RuleDifference] = []
     for setting, main in zip(settings, calibrated, strict=True):
         others = setting.other_methods
-        by_rules += [
-            _contrast(setting, single_result, main) for single_result in (main, *others) if _part(single_result, main)
-        ]
+        by_rules += [_contrast(single_result, main) for single_result in (main, *others) if _part(single_result, main)]
         own = [main, *others]
         results += [_by_paper(single_result) for single_result in own] if rules == PAPER else own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if with_differences else []
@@ -261,7 +259,7 @@ def _part(single_result: Result, main: Result) -> bool:
     return single_result.paper_verdict in DECIDED and single_result.paper_verdict is not main.verdict
 
 
-def _contrast(setting: RecordedSetting, single_result: Result, main: Result) -> RuleDifference:
+def _contrast(single_result: Result, main: Result) -> RuleDifference:
     found = single_result.paper_verdict is Verdict.CONTAMINATED
     causes: Mapping[Verdict | None, str] = {
         Verdict.CONTAMINATED: RECITED,

@@ -217,7 +217,7 @@ class AnthropicModel(ServedModel):
         if concern(problem) is Concern.CONTENT:
             return Reply("", ReplyState.REFUSED, self._line(problem.line))
         too_long = "the prompt is too long: " if TOO_LONG.search(problem.message) else ""
-        return Reply("", ReplyState.FAILED, self._line(f"{too_long}{problem.line}"))
+        return failed(self._line(f"{too_long}{problem.line}"))
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
         """Return the message about a server that answers no request: the error, what it concerns, and advice."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
+from tabcontam.evidence.base import Capability, Reply, Usage
 from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
 from tabcontam.models.batch_api import RequestStyle
 from tabcontam.models.bounds import UnboundedError, bounded
@@ -320,7 +320,7 @@ class GeminiModel(ServedModel):
         fault = replace(fault, text=self._line(fault.text), sent=fault.sent or bool(usages))
         if fault.kind:
             raise fault from None
-        return Reply("", ReplyState.FAILED, fault.text, usage=sum_known_charges(usages))
+        return failed(fault.text, sum_known_charges(usages))
 
 
 def _fault(error: Exception) -> TransientError:

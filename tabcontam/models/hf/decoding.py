@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, ReplyState
-from tabcontam.models.base import WENT_ON, as_reply, common_prefix_length
+from tabcontam.models.base import WENT_ON, as_reply, common_prefix_length, failed
 from tabcontam.models.hf.loading import ModelWithTokenizer
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
 from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
@@ -179,7 +179,7 @@ def allowance_of(row: PromptTokens, context: int) -> int:
 
 
 def _too_large(row: PromptTokens) -> Reply:
-    return Reply("", ReplyState.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
+    return failed(f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
 # step: how many prompt tokens are computed in the time that one more token of each answer takes

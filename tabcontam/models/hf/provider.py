@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from tabcontam.errors import UsageError, one_line, option
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores
-from tabcontam.models.base import Model, ModelRequest
+from tabcontam.models.base import Model, ModelRequest, failed
 from tabcontam.models.catalogue import CatalogueEntry
 from tabcontam.models.hf.decoding import Decoder
 from tabcontam.models.hf.endings import Comparer
@@ -70,14 +70,14 @@ class HFModel(SavedModel):
         """Return the greedy answer, computed in a batch with other waiting requests."""
         decoder = self._decoder
         if decoder is None:
-            return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was connected")
+            return failed(f"{self.spec} was asked before it was connected")
         row = self._fitting_row(decoder.text, request, decoder.context, decoder.room)
         if isinstance(row, Reply):
             return row
         try:
             return await decoder.batcher.ask(row)
         except Exception as error:  # one bad batch must not end the run
-            return Reply("", ReplyState.FAILED, f"{type(error).__name__}: {one_line(error)}")
+            return failed(f"{type(error).__name__}: {one_line(error)}")
 
     async def score(self, request: ModelRequest) -> Scores:
         """Return the tokens of a passage with their log-probabilities and moments, computed in a batch with others."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.errors import UsageError, one_line, unknown
-from tabcontam.evidence.questions import Reply, ReplyState
-from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.evidence.questions import Reply
+from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
 from tabcontam.models.prompt_form import FORMS
 from tabcontam.tables.table import Table
@@ -102,11 +102,11 @@ class SavedModel(Model):
         try:
             row = self._row(text, request)
         except Exception as error:  # a template or tokenizer may raise any error
-            return Reply("", ReplyState.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
+            return failed(f"the prompt cannot be written for this model: {one_line(error)}")
         if (room := room_of(row)) >= 1:
             return replace(row, max_tokens=min(row.max_tokens, room))
         takes = f"{len(row.ids):,} tokens, and the model takes {context:,} with the answer"
-        return Reply("", ReplyState.FAILED, f"the prompt is too long: {takes}")
+        return failed(f"the prompt is too long: {takes}")
 
     def _row(self, text: ModelTokenizer, request: ModelRequest) -> PromptTokens:
         """Return a prompt as token ids, in the model's form."""

@@ -13,7 +13,7 @@ from tabcontam.errors import Skip, UsageError, option, unknown
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores
-from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
 from tabcontam.models.known.control_excerpt import drawn_places, places_read
 from tabcontam.models.known.model_process import build_in_process
 from tabcontam.models.known.ngram_model import InfiniGram, build
@@ -104,7 +104,7 @@ class ControlModel(Model):
     async def generate(self, request: ModelRequest) -> Reply:
         """Return the greedy continuation of the prompt in completion form. This takes a millisecond."""
         if self._language_model is None:
-            return Reply("", ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
+            return failed(f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
         generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         ended = ReplyState.TRUNCATED if generated.finish == "length" else ReplyState.OK

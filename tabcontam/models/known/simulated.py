@@ -15,7 +15,7 @@ from tabcontam.evidence.answering import MISSING, USUAL_NAMES
 from tabcontam.evidence.base import Capability, Prompt, Query, Reply, ReplyState
 from tabcontam.evidence.questions import Question
 from tabcontam.evidence.structured_answers import PROBE, write_structured_answer
-from tabcontam.models.base import Model, ModelRequest, PromptForm
+from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
 from tabcontam.tables.table import Cell, Table
 
 DECLINED = (
@@ -130,7 +130,7 @@ class SimulatedModel(Model):
             return _ok(write_structured_answer(["blue"], PROBE.values))
         query = self._query(request.question)
         if query is None or self._table is None:
-            return Reply("", ReplyState.FAILED, "the simulated model was not prepared for this prompt")
+            return failed("the simulated model was not prepared for this prompt")
         original = self._by_id.get(query.decoy_of)
         if original is not None and not query.chance:  # to the baseline, a decoy is like its query
             query = replace(query, chance=original.chance)
@@ -288,7 +288,7 @@ ANSWERERS: Mapping[str, Answerer] = {
     "rambler": _rambler,
     "formatter": _formatter,
     "truncates": _truncates,
-    "fails": _always(Reply("", ReplyState.FAILED, "HTTP 500: simulated")),
+    "fails": _always(failed("HTTP 500: simulated")),
     "empty": _always(Reply("", ReplyState.EMPTY, "no text", 0)),
 }
 SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of rows, or of a page

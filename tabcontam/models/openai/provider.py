@@ -102,7 +102,8 @@ class OpenAIModel(ServedModel):
         self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
         # OpenAI's chat models score no given text.
         scores_none = openais and self.form is PromptForm.CHAT
-        scores_none |= entry is not None and entry.log_probabilities == "no"
+        # A service without a completion form has no request that scores a text.
+        scores_none |= entry is not None and (entry.log_probabilities == "no" or entry.form == PromptForm.CHAT)
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
         self._scoring = ScoringDiscovery(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais

@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import isfinite
 
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores, Token
-from tabcontam.models.base import Model, ModelRequest, common_prefix_length
+from tabcontam.models.base import Model, ModelRequest, common_prefix_length, failed
 from tabcontam.models.hf.decoding import reply_of, room_of
 from tabcontam.models.hf.endings import MERGED, joins
 from tabcontam.models.hf.passage_scorer import NOT_NUMBERS, beyond
@@ -66,14 +66,14 @@ class VLLMModel(SavedModel):
         """Return the greedy answer, or a sample that its number seeds. Raises `FatalError` if the engine is lost."""
         engine = self._engine
         if engine is None:
-            return Reply("", ReplyState.FAILED, self._unconnected())
+            return failed(self._unconnected())
         row = self._fitting_row(engine.text, request, engine.context, lambda row: room_of(row, engine.context))
         if isinstance(row, Reply):
             return row
         try:
             ids = await engine.answer(row, request.prompt)
         except Exception as error:
-            return Reply("", ReplyState.FAILED, describe_engine_error(error))
+            return failed(describe_engine_error(error))
         return reply_of(row, ids, engine.text, engine.eos)
 
     async def score(self, request: ModelRequest) -> Scores:

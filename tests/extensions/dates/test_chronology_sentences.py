@@ -8,8 +8,8 @@ from functools import cache
 from tabcontam.extensions.dates.chronological_analysis import Chronology, chronologies
 from tabcontam.extensions.dates.chronology_page import render_chronology
 from tabcontam.extensions.dates.chronology_sentences import document, sentences
-from tabcontam.report.html import render_pages
 from tabcontam.verdicts.document import as_json
+from tests.report.rendered import pages_of
 from tests.verdicts.dated import results
 
 HOSTILE = "<script>alert('t')</script>"
@@ -64,9 +64,9 @@ def test_nothing_to_compare_is_said() -> None:
 
 
 def test_a_run_s_page_has_the_section_where_tables_stand_on_both_sides() -> None:
-    both = render_pages(results(), [])["index.html"]
+    both = pages_of(results(), [])["index.html"]
     assert '<h2 id="chronology">' in both
-    alone = render_pages(results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic")), [])["index.html"]
+    alone = pages_of(results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic")), [])["index.html"]
     assert '<h2 id="chronology">' not in alone
 
 

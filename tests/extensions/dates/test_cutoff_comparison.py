@@ -5,8 +5,8 @@ from dataclasses import replace
 from tabcontam.extensions.dates.chronological_analysis import chronologies, results_by_dates
 from tabcontam.extensions.dates.chronology_sentences import sentences
 from tabcontam.extensions.dates.cutoff_comparison import both_sides
-from tabcontam.report.html import render_pages
 from tabcontam.verdicts.results import RunResults
+from tests.report.rendered import pages_of
 from tests.verdicts.dated import results
 
 
@@ -29,7 +29,7 @@ def test_both_sides_of_the_llms_own_cut_off_stand_beside_each_other() -> None:
     assert (found.pairs, left_out) == ((), ())
     (sentence,) = sentences(found)
     assert "80 of 100 rows from before 2023-10 (accuracy 0.80, majority 0.50)" in sentence
-    assert '<h2 id="chronology">' in render_pages(view, [])["index.html"]
+    assert '<h2 id="chronology">' in pages_of(view, [])["index.html"]
 
 
 def test_rows_of_one_side_alone_are_named_and_left_out() -> None:

@@ -2,8 +2,8 @@
 
 from tabcontam.extensions.dates.generation_plots import generation_sentences
 from tabcontam.report.formats import format_names, render_form
-from tabcontam.report.html import render_pages
 from tabcontam.verdicts.results import RunResults
+from tests.report.rendered import pages_of
 from tests.verdicts.test_generation_accuracy import FOUR, results
 
 HOSTILE = "<script>alert('t')</script>"
@@ -36,5 +36,5 @@ def test_page_and_markdown_have_it() -> None:
 
 
 def section(view: RunResults) -> str:
-    page = render_pages(view, [])["index.html"]
+    page = pages_of(view, [])["index.html"]
     return page[page.index('id="generation"') :].partition("</section>")[0]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from tabcontam.extensions.dates.openness_analysis import OpennessAnalysis, openness
 from tabcontam.extensions.dates.openness_plots import openness_sentences
 from tabcontam.models.catalogue import load_catalogue
-from tabcontam.report.html import render_pages
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.results import RunResults
+from tests.report.rendered import pages_of
 from tests.report.synthetic import cell, document, table
 
 CLOSED = ("gpt-3.5-turbo", "gpt-4", "gpt-4o", "gpt-4.1", "gpt-5")
@@ -79,7 +79,7 @@ def test_of_few_nothing_is_said() -> None:
 
 
 def test_the_page_has_both_figures_and_the_kind_beside_the_name() -> None:
-    page = render_pages(EVERY, [])["index.html"]
+    page = pages_of(EVERY, [])["index.html"]
     assert '<h2 id="openness">' in page
     assert "Contamination by openness</title>" in page
     assert "Contamination by size within families</title>" in page
@@ -89,5 +89,5 @@ def test_the_page_has_both_figures_and_the_kind_beside_the_name() -> None:
 def test_a_run_without_two_llms_of_the_catalogue_has_no_such_section() -> None:
     alone = results({"gpt-4": 0.9, "tidal": 0.1})
     assert openness(alone) is None
-    assert '<h2 id="openness">' not in render_pages(alone, [])["index.html"]
+    assert '<h2 id="openness">' not in pages_of(alone, [])["index.html"]
     assert openness_sentences(alone) == ()

@@ -23,6 +23,7 @@ from tabcontam.extensions.corpora.infinigram.search_terms import (
     term,
 )
 from tabcontam.extensions.corpora.search.exact_places import places as places_in
+from tabcontam.extensions.corpora.search.lookup_matches import quote_match
 from tabcontam.extensions.corpora.search.row_places import TextSpan
 from tabcontam.extensions.corpora.thresholds import (
     MOST_EXCERPTS,
@@ -172,16 +173,6 @@ def found_in(lookup: Lookup, excerpt: Excerpt) -> list[Match]:
         size = place.end - place.begin
         if (excerpt.begins or place.begin >= size) and (excerpt.ends or len(text) - place.end >= size):
             first.setdefault(place.text, place)
-    return [_match(excerpt.name, text, place) for place in first.values()]
-
-
-# around: characters of a quotation on either side of the match
-def _match(name: str, text: bytes, place: TextSpan, *, around: int = 80) -> Match:
-    """Return a match with a quotation. Its offset is unknown, because no reply states where the stretch begins."""
-    before, found, after = (
-        part.decode("utf-8", "replace")
-        for part in (text[: place.begin], text[place.begin : place.end], text[place.end :])
-    )
-    before = before[-around:]
-    quote = before + found + after[:around]
-    return Match(name, -1, quote, len(before), len(before) + len(found), place.text, place.lacking)
+    # The offset of a match is unknown, because no reply states where the stretch begins.
+    quotes = {place: quote_match(text, place.begin, place.end, 0, len(text)) for place in first.values()}
+    return [Match(excerpt.name, -1, *quote, place.text, place.lacking) for place, quote in quotes.items()]

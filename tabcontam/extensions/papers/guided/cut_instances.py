@@ -18,6 +18,8 @@ from tabcontam.evidence.rows.hidden_cells import unsure_first
 from tabcontam.extensions.papers.guided.cuts import Halves, cut, pieces_shown, share_shown
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, slotted, words
 from tabcontam.extensions.papers.thresholds import (
+    FURTHER_CUT_ROWS,
+    FURTHER_CUT_TEXTS,
     LEAST_LATE_CELLS,
     LEAST_SECOND_PIECE_WORDS,
     MOST_PHRASE_ROWS,
@@ -73,8 +75,8 @@ def read_of(task: TextTask) -> tuple[str, ...]:
     return task.texts[-1:] if task.form in (TextForm.SUMMARY, TextForm.SENTENCE) else task.texts
 
 
-def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
-    """Return the ten instances of the published rule, and `further` ones with second pieces of at least twelve words.
+def cut_texts(table: Table, task: TextTask, rng: Random) -> list[CutText]:
+    """Return the ten instances of the published rule, and further ones with second pieces of at least twelve words.
 
     Raises `Skip` if no text can be cut in two.
     """
@@ -85,7 +87,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[C
     cuts = [(row, halves) for row, halves in pieces if halves is not None]
     papers, rest = cuts[:PUBLISHED_INSTANCES], cuts[PUBLISHED_INSTANCES:]
     longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LEAST_SECOND_PIECE_WORDS)
-    drawn = [*papers, *islice(longer, further)]
+    drawn = [*papers, *islice(longer, FURTHER_CUT_TEXTS)]
     if not drawn:
         raise Skip("no text can be cut into two pieces of words")
     place = None if task.label is None else table.columns.index(task.label)
@@ -146,8 +148,8 @@ def elsewhere(
     return frozenset(shared), rare
 
 
-def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
-    """Return the ten rows of the published rule, and `further` rows that the baseline predicts worst.
+def cut_rows(table: Table, rng: Random) -> list[CutRow]:
+    """Return the ten rows of the published rule, and further rows that the baseline predicts worst.
 
     A row is asked only if no other row has the same shown cells. Raises `Skip` if there is none.
     """
@@ -157,7 +159,7 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     if len(features) < 2:
         raise Skip("too few features: besides the label, the test shows one and asks another")
     least, most = (pieces_shown(share, len(features)) for share in SHOWN_SHARES)
-    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
+    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most))
     if not pool:
         raise Skip("the shown cells identify no row")
     predictions = _predictions(table, columns, labels + least, labels + most, pool)
@@ -169,7 +171,7 @@ def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
     papers = instances[:PUBLISHED_INSTANCES]
     rest = {instance.row: instance for instance in instances[PUBLISHED_INSTANCES:]}
     unsure = {row: RowPrediction(instance.predictions, instance.unsure) for row, instance in rest.items()}
-    return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
+    return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, FURTHER_CUT_ROWS)[:FURTHER_CUT_ROWS])]
 
 
 def label_first(table: Table) -> tuple[str, ...]:
@@ -192,14 +194,14 @@ def _features(table: Table) -> tuple[str, ...]:
     return tuple(name for name in table.columns if name != table.target)
 
 
-def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
+def _pool(table: Table, columns: Sequence[str], least: int, most: int) -> list[int]:
     """Return at most 400 rows that their first `least` cells identify, the same for every seed.
 
     If these rows are few, rows that only their first `most` cells identify are added.
     """
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)
-    if len(found) < 2 * (PUBLISHED_INSTANCES + further):
+    if len(found) < 2 * (PUBLISHED_INSTANCES + FURTHER_CUT_ROWS):
         taken = set(found)
         found += row_draws.pool(table, [row for row in late if row not in taken], QUERY_POOL - len(found))
     return found

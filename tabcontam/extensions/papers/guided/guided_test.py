@@ -28,8 +28,6 @@ from tabcontam.extensions.papers.guided.guided_wording import (
 )
 from tabcontam.extensions.papers.guided.word_runs import WordRun, longest, words
 from tabcontam.extensions.papers.thresholds import (
-    FURTHER_CUT_ROWS,
-    FURTHER_CUT_TEXTS,
     LEAST_ROW_PIECE_TOKENS,
     PAIRED_TEXTS,
     PUBLISHED_INSTANCES,
@@ -172,7 +170,7 @@ class GuidedTest(OneCellTest):
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
-        for number, instance in enumerate(cut_texts(table, task, rng, FURTHER_CUT_TEXTS)):
+        for number, instance in enumerate(cut_texts(table, task, rng)):
             other_label = _other_label(table, task, instance, rng)
             other = others[rng.randrange(len(others))]
             write = partial(text_prompt, task.form, first=instance.halves.first)
@@ -196,7 +194,7 @@ class GuidedTest(OneCellTest):
         place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_PIECE_TOKENS)
-        for number, instance in enumerate(cut_rows(table, rng, FURTHER_CUT_ROWS)):
+        for number, instance in enumerate(cut_rows(table, rng)):
             other = others[rng.randrange(len(others))]
             cells = _with_other_label(table, instance, rng)
             write = partial(_write_row, serializer, table.target, instance)
