@@ -103,7 +103,7 @@ def test_a_test_of_another_package_stands_behind_ours(monkeypatch: pytest.Monkey
 
 
 def test_a_row_test_follows_from_family_and_verdict() -> None:
-    core = [EntryPoint("", place, OWN).load() for place in registry.BUILT_IN]
+    core = [EntryPoint("", place, OWN).load()() for place in registry.BUILT_IN]
     assert {test.id for test in core if test.row_test} == {
         "incomplete_completion", "full_completion", "feature_completion", MatchedMembership.id, "row_order",
         "dataset_inference", "surrogate_rank", "digits",

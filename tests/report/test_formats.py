@@ -147,14 +147,6 @@ def test_a_gate_is_annotated_for_github(
     assert f"::{level} title=" in capsys.readouterr().err
 
 
-def test_a_summary_that_cannot_be_written_fails_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
-    assert main([*RUN, "--llm", "simulated:oracle", "--out", str(tmp_path / "one")]) == 0
-    assert "cannot write the summary for GitHub" in capsys.readouterr().err
-
-
 def test_in_actions_answers_are_printed_as_mere_text(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -111,3 +111,11 @@ def test_recalled_rows_are_left_out_of_no_redacted_report(folder: Path, capsys: 
     assert main(["report", str(folder), "--exclude-recalled", str(rows), "--redact"]) == Exit.USAGE
     assert "leave --redact out" in capsys.readouterr().err
     assert not rows.exists()
+
+
+def test_a_summary_that_cannot_be_written_fails_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
+    assert main([*RUN, "--llm", "simulated:oracle", "--out", str(tmp_path / "one")]) == 0
+    assert "cannot write the summary for GitHub" in capsys.readouterr().err
