@@ -1,7 +1,8 @@
 """The trials of a run's results, read from disk one result at a time, as memory may not suffice for all.
 
-Only the position of each trial in its file is in memory, as a few numbers. Lines that are appended meanwhile are not
-seen. If another file replaces this one, the open file is still read.
+Only the position of each trial in its file is in memory, as a few numbers. By hand, because an SQLite database of these
+numbers needs twice the time. Lines that are appended meanwhile are not seen. If another file replaces this one, the
+open file is still read.
 """
 
 import os
@@ -9,8 +10,6 @@ import re
 import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -21,10 +20,8 @@ from tabcontam.verdicts.result_types import ResultKey
 if TYPE_CHECKING:
     import numpy as np
 
-TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
-NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split")  # in the order in which a line has them
-HEAD = b", ".join(b'"%s": %s' % (name.encode(), TEXT) for name in NAMES)
-BEGINNING = re.compile(rb'(\{%s), "query": (%s), "' % (HEAD, TEXT))
+NAMES = ("llm", "dataset", "edition", "serializer", "test", "prompts", "split", "query")  # in the order of a line
+BEGINNING = re.compile(rb"\{%s, " % b", ".join(rb'"%s": "([^"\\]*)"' % name.encode() for name in NAMES))
 ENDS = (b'"cached": true}\n', b'"cached": false}\n')  # the ends of a line that no crash cut off
 Asked = Mapping[ResultKey, int | None]  # the number of queries of each result; None: as many as the file has
 
@@ -233,56 +230,29 @@ class StoredTrialIndex:
         bounds = np.searchsorted(key[last], np.arange(len(self._asked) + 1)).tolist()
         self._starts, self._ends = bounds[:-1], bounds[1:]
 
-    def _scan(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[str]]":
+    def _scan(self, path: Path) -> "tuple[list[np.ndarray[Any, Any]], Sequence[bytes]]":
         """Return each trial's result, query, offset, length and line number, and the names of the queries."""
         import numpy as np
 
-        others = 2**32 - 1  # stands for every result that is not wanted
+        wanted = {_as_bytes(name): place for name, place in self._places.items()}
+        queries: dict[bytes, int] = {}  # in the order of their first appearance
         found, offset = array("Q"), 0
-        queries: dict[str, int] = {}  # in the order of their first appearance
-
-        def numbered(query: str) -> int:
-            return queries.setdefault(query, len(queries))
-
-        @cache
-        def query_written(text: bytes) -> int:
-            line = line_of(b'{"query": ' + text + b"}", whole=False) or {}
-            return numbered(str(line.get("query")))
-
-        @cache
-        def place_written(begins: bytes) -> int:
-            """Return the index of a line's result; `begins` are the bytes of the line before its query."""
-            if b"\\" not in begins:
-                with suppress(UnicodeDecodeError):  # a line has the names in the order of `ResultKey`
-                    return self._places.get(ResultKey(*begins.decode().split('"')[3::4]), others)
-            line = line_of(begins + b"}", whole=False)
-            return others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
-
         if self._file is not None:
             with path.open("rb") as file:
-                key, head = others, b""  # of the line before: most lines begin like it, up to their query
                 for number, text in enumerate(file, start=1):
-                    whole = text.endswith(ENDS)
-                    if whole and head and text.startswith(head) and b"\\" not in (name := _name(text, len(head))):
-                        query = query_written(name)
-                    elif begins := BEGINNING.match(text) if whole else None:
-                        key, query = place_written(begins[1]), query_written(begins[2])
-                        head = begins[1] + b', "query": "'
-                    else:
-                        line = line_of(text)
-                        key = others if line is None else self._places.get(ResultKey(*line_key(line)[:-1]), others)
-                        query, head = 0 if line is None else numbered(line["query"]), b""
-                    if key != others:
+                    begins = BEGINNING.match(text) if text.endswith(ENDS) else None
+                    names = begins.groups() if begins else _as_bytes(line_key(line_of(text) or {}))
+                    if (key := wanted.get(names[:-1])) is not None:
+                        query = queries.setdefault(names[-1], len(queries))
                         found.extend((key, query, offset, len(text), number))
                     offset += len(text)
         return list(np.array(found, dtype="Q").reshape(-1, 5).T), list(queries)
 
 
-def _name(line: bytes, start: int) -> bytes:
-    """Return the quoted text with its first letter at `start`, and with both quotes."""
-    return line[start - 1 : line.find(b'"', start) + 1]
+def _as_bytes(names: Iterable[str]) -> tuple[bytes, ...]:
+    return tuple(name.encode("utf-8", "backslashreplace") for name in names)
 
 
-def _number(query: str) -> tuple[int, ...]:
+def _number(query: bytes) -> tuple[int, ...]:
     """Return the numbers in a query's name, by which queries are sorted: `-0`, then `-0-decoy-1`, then `-1`."""
-    return tuple(int(digits) for digits in re.findall(r"-(\d+)", query))
+    return tuple(int(digits) for digits in re.findall(rb"-(\d+)", query))

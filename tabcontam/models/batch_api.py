@@ -8,13 +8,15 @@ decides which queries go into which batch, and stores what was sent. A `Batches`
 import json
 import re
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.openai.connection import NoAnswer
+from tabcontam.models.openai.errors import NOT_THERE, Problem
 
 MARK = "tabcontam"  # the key under which a provider stores our name of a batch
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part of addresses and of a command
@@ -97,6 +99,32 @@ class Batches(Protocol):
     @abstractmethod
     def cancelling(self, batch: str) -> str:
         """Return the command with which the user can cancel a batch."""
+
+
+class ServedBatches(Batches):
+    """The batches of a model at a server that OpenAI's or Anthropic's SDK reaches."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._before = model, model.habits
+
+    async def _asked(self, call: Awaitable[object]) -> Any:
+        """Return the server's reply. Raises `FatalError` if it refuses the request."""
+        try:
+            return await self._model.called(call)
+        except NoAnswer as error:
+            raise self._refused(error.problem) from None
+
+    async def _found(self, call: Awaitable[object]) -> Any:
+        """Return the server's reply as `_asked` does; None if the server no longer has what the request names."""
+        try:
+            return await self._model.called(call)
+        except NoAnswer as error:
+            if error.problem.status in NOT_THERE:
+                return None
+            raise self._refused(error.problem) from None
+
+    def _refused(self, problem: Problem) -> FatalError:
+        return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
 
 
 def check_batch_id(batch: object) -> str:

@@ -1,4 +1,7 @@
-"""The progress display's row for each LLM that is being asked. A narrow terminal hides less important columns."""
+"""The progress display's row for each LLM that is being asked. A narrow terminal hides less important columns.
+
+By hand, because the columns of rich's `Progress` do not give way in an order.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """The statistics of the calibrated rules: exact tails, intervals, discrimination, and corrections for several tests.
 
 A cell of a row test is a Bernoulli trial: it succeeds with the baseline's chance of the answered value. A right cell's
-weight is its surprisal in bits. Arguments that describe cells are parallel sequences.
+weight is its surprisal in bits. Arguments that describe cells are parallel sequences. scipy's `false_discovery_control`
+has equal results, but its import takes half a second.
 """
 
 from collections.abc import Callable, Sequence

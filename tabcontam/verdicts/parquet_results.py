@@ -166,8 +166,8 @@ class ParquetResults:
         from pyarrow import parquet
 
         self._folder = folder
-        self._files: dict[str, Any] = {"results": parquet.ParquetFile(folder / FILES["results"][0])}
-        self.count = int(self._files["results"].metadata.num_rows)
+        about = parquet.read_metadata(folder / FILES["results"][0])
+        self.count, self._metadata = int(about.num_rows), about.metadata or {}
 
     @classmethod
     def in_folder(cls, folder: Path, results: Path) -> "ParquetResults | None":
@@ -184,11 +184,6 @@ class ParquetResults:
         except (OSError, ValueError, pa.ArrowException):
             return None
 
-    @property
-    def _metadata(self) -> Mapping[bytes, bytes]:
-        metadata: Mapping[bytes, bytes] = self._files["results"].metadata.metadata or {}
-        return metadata
-
     def rest(self) -> dict[str, Any]:
         """Return the content of results.json, without the lists that have separate files."""
         document: dict[str, Any] = json.loads(self._metadata[REST])
@@ -202,37 +197,18 @@ class ParquetResults:
 
         Row groups without such a row are skipped.
         """
-        import pyarrow as pa
-        from pyarrow import compute, parquet
+        from pyarrow import compute, dataset
         from pydantic_core import from_json
 
         name, kind = FILES[part]
-        if part not in self._files:
-            self._files[part] = parquet.ParquetFile(self._folder / name)
-        file, parts = self._files[part], {name for name, base in _columns(kind) if base is None}
-        read = None if columns is None else [*dict.fromkeys((*columns, *wanted))]
-        for group in range(file.metadata.num_row_groups):
-            if not _may_have(file, group, wanted):
-                continue
-            table = file.read_row_group(group, columns=read)
-            for field, values in wanted.items():
-                table = table.filter(compute.is_in(table[field], pa.array(list(values), pa.string())))
-            for row in table.to_pylist():
+        chosen = compute.scalar(True)
+        for field, values in wanted.items():
+            chosen &= compute.field(field).isin(list(values))
+        parts = {name for name, base in _columns(kind) if base is None}
+        file, names = dataset.dataset(self._folder / name), columns and list(columns)
+        for batch in file.to_batches(names, filter=chosen, batch_size=GROUP, batch_readahead=1, use_threads=False):
+            for row in batch.to_pylist():
                 yield {
                     field: from_json(value) if field in parts and value is not None else value
                     for field, value in row.items()
-                    if columns is None or field in columns
                 }
-
-
-def _may_have(file: Any, group: int, wanted: Mapping[str, Sequence[str]]) -> bool:
-    """Return whether a row group may contain a wanted value in each field, by the group's minima and maxima."""
-    rows = file.metadata.row_group(group)
-    for place in range(rows.num_columns):
-        column = rows.column(place)
-        values, known = wanted.get(column.path_in_schema), column.statistics
-        if values is None or known is None or not known.has_min_max:
-            continue
-        if not any(known.min <= value <= known.max for value in values):
-            return False
-    return True

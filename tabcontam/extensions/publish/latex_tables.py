@@ -2,6 +2,7 @@ r"""The report as LaTeX tables, which `\input` includes in a paper.
 
 The file is plain ASCII and works with any engine. Each table is a float with caption and label. It is as wide as the
 text or, on request, as one of the text's two columns. A `% ==` line precedes each float. Every text is escaped.
+By hand, because `to_latex` of pandas would write only the cells, and needs a frame for each table.
 """
 
 import re

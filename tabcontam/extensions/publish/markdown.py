@@ -1,7 +1,8 @@
 """The report as Markdown that GitHub, GitLab and other sites show alike.
 
 Names are code spans, and other texts are escaped word by word. So no text of a model, a table or a user becomes markup,
-a link, a mention, a reference, an emoji or a formula.
+a link, a mention, a reference, an emoji or a formula. By hand, because `to_markdown` of pandas needs tabulate, and
+would replace seven lines.
 """
 
 import re

@@ -7,24 +7,23 @@ lost, the batch is recognised by the time of its making and its number of reques
 also have the expected names.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.anthropic.connection import get, get_bytes, post_batch
-from tabcontam.models.base import FatalError, ModelRequest, failed
+from tabcontam.models.base import ModelRequest, failed
 from tabcontam.models.batch_api import (
-    Batches,
     BatchProgress,
     BatchResult,
     RequestStyle,
+    ServedBatches,
     as_line,
     check_batch_id,
     json_lines,
 )
-from tabcontam.models.openai.connection import NoAnswer
-from tabcontam.models.openai.errors import NOT_THERE, Problem
+from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.replies import json_at, tokens_at
 
 if TYPE_CHECKING:
@@ -47,17 +46,13 @@ PAGE = 100
 BEFORE, AFTER = 300.0, 3600.0  # seconds around a submission in which its batch may have been made, as clocks differ
 
 
-class AnthropicBatches(Batches):
+class AnthropicBatches(ServedBatches):
     """The batches of one model at Anthropic's own address."""
 
     service = "Anthropic"
     most_requests = 100_000
     most_bytes = 100_000_000  # bytes of the 256 MB that a batch may have: the requests are in memory
     _model: "AnthropicModel"
-
-    def __init__(self, model: "AnthropicModel") -> None:
-        self._model = model
-        self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
         """Return the JSON of one request of a batch. `name` identifies the request in the batch."""
@@ -92,11 +87,8 @@ class AnthropicBatches(Batches):
 
     async def standing(self, batch: str) -> BatchProgress:
         """Return the progress of a batch, from its status and its counts."""
-        try:
-            found = await self._model.called(get(self._model.connection(), f"{PATH}/{batch}"))
-        except NoAnswer as error:
-            if error.problem.status not in NOT_THERE:
-                raise self._refused(error.problem) from None
+        found = await self._found(get(self._model.connection(), f"{PATH}/{batch}"))
+        if found is None:
             return BatchProgress(ended=True, reason=GONE)
         total, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
         return BatchProgress(json_at(found, "processing_status") == "ended", total - waiting, total)
@@ -130,24 +122,13 @@ class AnthropicBatches(Batches):
 
     async def _file(self, batch: str) -> AsyncIterator[bytes]:
         """Yield the file of results. Its address is not taken from the server, which could name another host."""
-        try:
-            yield await self._model.called(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
-        except NoAnswer as error:
-            if error.problem.status not in NOT_THERE:
-                raise self._refused(error.problem) from None
+        content = await self._found(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
+        if content is not None:
+            yield content
 
     async def _holds(self, batch: str, names: set[str]) -> bool:
         """Return whether a batch that has ended has a request with one of these names."""
         return any([result.name in names async for result in self.results(batch)])
-
-    async def _asked(self, call: Awaitable[object]) -> object:
-        try:
-            return await self._model.called(call)
-        except NoAnswer as error:
-            raise self._refused(error.problem) from None
-
-    def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {self._model._line(problem.line)}")
 
 
 def _counted(batch: object) -> int:

@@ -5,7 +5,7 @@ at most 50,000 requests and 200 MB, one model and one form; all waiting requests
 the account's tier allows. Requests that are not answered within 24 hours expire, and are not charged.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,10 @@ from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
 from tabcontam.models.batch_api import (
     MARK,
-    Batches,
     BatchProgress,
     BatchResult,
     RequestStyle,
+    ServedBatches,
     as_line,
     check_batch_id,
     json_lines,
@@ -41,17 +41,13 @@ GONE = "the batch no longer exists"
 PAGE = 100  # batches on a page of the list of batches
 
 
-class OpenAIBatches(Batches):
+class OpenAIBatches(ServedBatches):
     """The batches of one model at OpenAI's own address."""
 
     service = "OpenAI"
     most_requests = 50_000
     most_bytes = 100_000_000  # bytes, half of the largest file allowed: it is in memory
     _model: "OpenAIModel"
-
-    def __init__(self, model: "OpenAIModel") -> None:
-        self._model = model
-        self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
         """Return one request as a line of a batch's file."""
@@ -170,22 +166,8 @@ class OpenAIBatches(Batches):
 
     async def _batch(self, batch: str) -> Mapping[str, Any] | None:
         """Return the server's JSON about a batch; None if the batch no longer exists."""
-        try:
-            found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
-        except NoAnswer as error:
-            if error.problem.status not in NOT_THERE:
-                raise self._refused(error.problem) from None
-            return None
-        return found if isinstance(found, dict) else {}
-
-    async def _asked(self, call: Awaitable[object]) -> object:
-        try:
-            return await self._model.called(call)
-        except NoAnswer as error:
-            raise self._refused(error.problem) from None
-
-    def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
+        found = await self._found(get(self._model.clients(), f"/batches/{batch}"))
+        return found if found is None or isinstance(found, dict) else {}
 
 
 def _words(error: object) -> str:

@@ -1,7 +1,8 @@
 """A stream of events, joined into the body that the server would have sent in one piece.
 
 A stream is read after its end, like any other body. Only its beginning shows that it is a stream, because servers send
-streams that no request asked for, and call them JSON.
+streams that no request asked for, and call them JSON. By hand, because httpx-sse reads only from a response, and the
+SDK joins only OpenAI's own events.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Parquet, Feather, Arrow and ORC files as text: values as Python prints them, null as None."""
+"""Parquet, Feather, Arrow and ORC files as text: values as Python prints them, null as None.
+
+Python writes the values, because Arrow writes 1.0 as 1.
+"""
 
 import io
 from datetime import date, time

@@ -1,4 +1,7 @@
-"""Tables of SQLite databases, read from a copy in memory, so that no file is changed."""
+"""Tables of SQLite databases, read from a copy in memory, so that no file is changed.
+
+By the standard library, because DuckDB has to download a part to read SQLite.
+"""
 
 import time
 from contextlib import closing

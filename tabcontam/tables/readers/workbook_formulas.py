@@ -1,4 +1,7 @@
-"""Formulas of workbooks without stored values: the program that wrote the file did not compute them."""
+"""Formulas of workbooks without stored values: the program that wrote the file did not compute them.
+
+By hand, because python-calamine reads values alone, without formulas.
+"""
 
 import io
 import re

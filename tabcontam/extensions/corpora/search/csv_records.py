@@ -1,4 +1,7 @@
-"""CSV and TSV: each record is a document. Its text is the record without the quotes around its cells."""
+"""CSV and TSV: each record is a document. Its text is the record without the quotes around its cells.
+
+By hand, because no reader of CSV keeps a record's own bytes and begins inside a file.
+"""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,7 @@
-"""Readers of JSON: of JSON lines, and of files with an array or several values."""
+"""Readers of JSON: of JSON lines, and of files with an array or several values.
+
+By hand, because ijson changes numbers (1e3 becomes 1E+3) and cannot give back what is no JSON.
+"""
 
 import codecs
 import re

@@ -1,7 +1,7 @@
 """Reader of WARC's text form (WET): the text of web pages, as Common Crawl publishes it.
 
 Source: ISO 28500:2017, "WARC file format": a record is a line with the version, named fields, an empty line, and as
-many bytes as its field Content-Length states.
+many bytes as its field Content-Length states. By hand, because FastWARC and warcio stop at the first damaged record.
 """
 
 from collections.abc import Iterator
