@@ -11,11 +11,11 @@ These are tested elsewhere, from the side of the part that they belong to:
 | Min-K%++, DC-PDD | divided by a deviation of nought | test_published_scores.py |
 | CoDeC | tokens were counted from the end; short rows were left out; no interval | test_published_scores.py |
 | Dataset Inference | p-values of new splits of the same rows were taken for independent ones | test_inference.py |
-| Time Travel | one share for all rows; an unpaired bootstrap | rows/guided/test_cuts.py, test_completion.py |
+| Time Travel | one share for all rows; an unpaired bootstrap | tests/extensions/papers/guided |
 | Time Travel | a judge that was shown no pair which does not match | evidence/test_judging.py |
 | DCQ | failed with a single letter; distractors that are told by their style | rows/quiz/test_levels.py, test_quiz.py |
 | benbench | a beginning was cut into other tokens; answers that end early were read from the wrong end | models/hf |
-| tabmemcheck | all of its faults | tests/test_peer_faults.py, rows/memcheck/test_peer_faults.py |
+| tabmemcheck | all of its faults | tests/test_peer_faults.py, tests/extensions/papers/memcheck |
 """
 
 from random import Random
