@@ -17,6 +17,7 @@ from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answer_cells import few_values
+from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.models.base import as_reply
 from tabcontam.models.openai.replies import chat_answer
 from tabcontam.reading.answer_text import is_mark, same_value
@@ -24,7 +25,6 @@ from tabcontam.reading.endless_answers import goes_on
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.result_building import complete_reply, read_trial
 from tests.made_orders import orders
 
 RIGHT, UNREAD, WRONG = "right", "unread", "wrong"

@@ -55,7 +55,7 @@ def measured(table: Table, runs: int) -> Mapping[tuple[str, str], int]:
                 continue
             cell = judge(run, ask(run, answerer, seed), ALPHA).results[GuidedCompletion.id]
             found[answerer, str(cell.verdict)] += 1
-            found[answerer, f"paper: {cell.paper_verdict}"] += 1
+            found[answerer, f"paper: {cell.decision.paper_verdict}"] += 1
             found[answerer, "runs"] += 1
     return found
 
@@ -172,8 +172,8 @@ def written(path: Path, runs: int) -> None:
             replies = [(query, Reply(says(query), ReplyState.OK)) for query in queries]
             trials = [Trial(query, reply, test.read(query, reply, serializer, english())) for query, reply in replies]
             cell = build_result(name_of, test, trials, len(trials), CALIBRATED, ALPHA)
-            found[name, "calibrated"] += (cell.p_value or 0) <= ALPHA
-            found[name, "paper"] += cell.paper_verdict is Verdict.CONTAMINATED
+            found[name, "calibrated"] += (cell.evidence.p_value or 0) <= ALPHA
+            found[name, "paper"] += cell.decision.paper_verdict is Verdict.CONTAMINATED
     print(f"| {path.name}, {len(table.rows)} texts | calibrated | Algorithm 1 |\n|---|---|---|")
     for name in writers:
         print(f"| {name} | {found[name, 'calibrated']} of {runs} | {found[name, 'paper']} of {runs} |")

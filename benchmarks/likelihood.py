@@ -12,6 +12,7 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import KINDS, open_control
 from tabcontam.reading.word_decision import english
@@ -19,7 +20,6 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.result_building import read_trial
 
 HEADER = f"{'table':<14}" + "".join(f"{kind:>12} {'twin':>5} {'more, 95% interval':>21}" for kind in KINDS) + "  apart"
 
@@ -63,8 +63,8 @@ def main(names: list[str]) -> None:
 
 def _figures(one: Evidence) -> str:
     low, high = one.interval or (0.0, 0.0)
-    twin = one.expected or 0.0
-    return f"{one.value:>12.2f} {twin:>5.2f} {f'{twin - one.value:+.2f} [{low:.2f}, {high:.2f}]':>21}"
+    twin = one.measured.expected or 0.0
+    return f"{one.measured.value:>12.2f} {twin:>5.2f} {f'{twin - one.measured.value:+.2f} [{low:.2f}, {high:.2f}]':>21}"
 
 
 if __name__ == "__main__":

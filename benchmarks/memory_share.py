@@ -149,7 +149,7 @@ class Run:
     @property
     def error(self) -> float:
         """The estimate less the truth."""
-        return self.found.value - self.true
+        return self.found.measured.value - self.true
 
     @property
     def covered(self) -> bool:

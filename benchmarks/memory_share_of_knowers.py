@@ -216,7 +216,7 @@ def ask(table: Table, knows: Knows, found: Found) -> None:
     weighed = TEST.weigh(trials, MEMORY_SHARE_LEVEL)
     said = [knows(dict(zip(twin.features, row, strict=True))) for row in twin.rows]
     found.wrong.append(sum(one != label for one, label in zip(said, twin.labels, strict=True)) / len(said))
-    found.shares.append(weighed.value)
+    found.shares.append(weighed.measured.value)
     found.above += ", above 0 " in weighed.sentence
 
 

@@ -21,6 +21,7 @@ from time import perf_counter
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.corpora.search.provider import CorpusModel
 from tabcontam.models.base import ModelRequest
 from tabcontam.reading.word_decision import english
@@ -29,7 +30,6 @@ from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twin_tables import twin
-from tabcontam.verdicts.result_building import read_trial
 
 TEST, IS = by_id()["row_overlap"], load_serializer("is")
 LEVEL, PLANTED, TIMES = 0.01, (1, 3, 10), 3

@@ -14,8 +14,9 @@ from random import Random
 from statistics import fmean
 
 from benchmarks.rate_tables import Rate, RateTable
-from tabcontam.evidence.base import Prompt, Query, Reading, ReferenceCurveExcess, Reply, ReplyState, Trial
+from tabcontam.evidence.base import Prompt, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, MemoryShare
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess
 
 TEST, RUNS, PAIRS, BEND = MemoryShare(), 300, 100, 0.2
 CASES = ("usual", "better", "one skill", "one contaminated", "all contaminated")

@@ -126,9 +126,9 @@ def _pool(lines: Sequence[Line]) -> list[str]:
 def _as(cell: Result, llm: str, dataset: str, rng: Random) -> Result:
     """The cell under other names, with numbers of its own."""
     jitter = rng.uniform(0.6, 1.0)
-    p_value = None if cell.p_value is None else cell.p_value * jitter
-    bits = None if cell.recalled_bits is None else cell.recalled_bits * jitter
-    return replace(cell, llm=llm, dataset=dataset, p_value=p_value, recalled_bits=bits, control=False)
+    p_value = None if cell.evidence.p_value is None else cell.evidence.p_value * jitter
+    bits = None if cell.evidence.recalled_bits is None else cell.evidence.recalled_bits * jitter
+    return cell.changed(llm=llm, dataset=dataset, p_value=p_value, recalled_bits=bits, control=False)
 
 
 def _named(text: str, llm: str, dataset: str) -> str:

@@ -87,8 +87,8 @@ class Counts:
 
     def _explain(self, answerer: str, judged: AnswererResults, trials: Trials) -> None:
         """Which cells gave the bits in the test of the smallest p-value."""
-        with_p = [test for test in trials if judged.results[test].p_value is not None]
-        test = min(with_p, key=lambda one: judged.results[one].p_value or 0.0)
+        with_p = [test for test in trials if judged.results[test].evidence.p_value is not None]
+        test = min(with_p, key=lambda one: judged.results[one].evidence.p_value or 0.0)
         for trial in trials[test]:
             for name, worth in _worth(trial):
                 key = (answerer, test, name)
@@ -146,7 +146,7 @@ def measured(
 def alone(cell: PlannedResult, trials: Trials, judged: AnswererResults) -> Verdict | None:
     """The verdict of a test that is asked alone, where no other shares its level."""
     own = judged.results[cell.test.id]
-    if own.p_value is None or own.p_value > ALPHA or own.verdict is Verdict.CONTAMINATED:
+    if own.evidence.p_value is None or own.evidence.p_value > ALPHA or own.verdict is Verdict.CONTAMINATED:
         return own.verdict
     by_itself = judge(AnswererPlan([replace(cell, level=ALPHA)]), {cell.test.id: trials[cell.test.id]}, ALPHA)
     return by_itself.results[cell.test.id].verdict

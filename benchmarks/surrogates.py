@@ -22,6 +22,7 @@ from tabcontam.baseline.coded_columns import Column, as_number, column
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
@@ -29,7 +30,6 @@ from tabcontam.tables.equivalent_columns import reduce_table
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts.result_building import read_trial
 
 TEST, IS = by_id()["surrogate_rank"], load_serializer("is")
 LEVEL, FOLDS, NEAREST, TREES, LEAST = 0.01, 5, 20, 60, 0.02

@@ -78,14 +78,14 @@ class Counts:
     def add(self, answerer: str, judged: AnswererResults, paper: Mapping[str, Verdict | None]) -> None:
         """Count one run."""
         for test, outcome in judged.parts.items():
-            self.calibrated[answerer, test, ONE_COLUMN if outcome.rests_on else str(outcome.verdict)] += 1
+            self.calibrated[answerer, test, ONE_COLUMN if outcome["rests_on"] else str(outcome["verdict"])] += 1
             if queries := judged.queries(test):
                 self.queries[test] = max(self.queries.get(test, 0), queries)
             else:
-                self.idle[test] = f"{outcome.verdict}: {outcome.reason}"
-            if answerer == "guesser" and outcome.p_value is not None and test != TOGETHER:
+                self.idle[test] = f"{outcome['verdict']}: {outcome['reason']}"
+            if answerer == "guesser" and outcome["p_value"] is not None and test != TOGETHER:
                 self.tests[test] += 1
-                self.low.update((test, level) for level in LEVELS if outcome.p_value <= level)
+                self.low.update((test, level) for level in LEVELS if outcome["p_value"] <= level)
         known = [judged.results[test.id] for test in KNOWING if test.id in judged.results]
         if any(cell.queries for cell in known):
             found = any(cell.verdict is Verdict.CONTAMINATED for cell in known)
@@ -108,8 +108,8 @@ def simulated(dataset: str, runs: int, word_runs: int, rows: Sequence[str]) -> C
             of_seed[answerer] = judge(run, trials, ALPHA)
             counts.add(answerer, of_seed[answerer], of_paper(run, trials, of_seed[answerer]))
         if word_runs:
-            right = [of_seed[name].parts for name in ("oracle", "formatter")]
-            counts.unequal += len({tuple((test, each.verdict) for test, each in parts.items()) for parts in right}) > 1
+            right = [of_seed[name].parts.items() for name in ("oracle", "formatter")]
+            counts.unequal += len({tuple((test, each["verdict"]) for test, each in parts) for parts in right}) > 1
     counts.seconds = time.perf_counter() - began
     return counts
 
@@ -123,7 +123,7 @@ def of_paper(
         own = [trial for trial in trials[cell.test.id] if trial.query.paper]
         if own and cell.test.published and cell.test.number is not None:
             verdicts[cell.test.id] = published(cell.test.published, own).verdict
-        elif (said := judged.results[cell.test.id].paper_verdict) is not None:
+        elif (said := judged.results[cell.test.id].decision.paper_verdict) is not None:
             verdicts[cell.test.id] = said
     return verdicts
 
@@ -191,7 +191,7 @@ def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
         for run in plans:
             trials = asyncio.run(asked_of(run, model))
             for test, outcome in judge(run, trials, ALPHA).parts.items():
-                found[kind][test, str(outcome.verdict)] += 1
+                found[kind][test, str(outcome["verdict"])] += 1
     return found
 
 

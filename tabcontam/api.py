@@ -149,7 +149,7 @@ class Results:
         """
         return judge_new(
             self.run_results,
-            None if baseline is None else _baseline(baseline),
+            None if baseline is None else _earlier_run(baseline),
             llms=_several(llm),
             datasets=_several(dataset),
             fail_on=_several(fail_on),
@@ -453,7 +453,7 @@ def _temperature(given: float | None) -> float | None:
     return given
 
 
-def _baseline(given: str | Path | Results) -> EarlierRun:
+def _earlier_run(given: str | Path | Results) -> EarlierRun:
     past = given if isinstance(given, Results) else load_results(given)
     return EarlierRun(str(past.folder), past.run_results)
 

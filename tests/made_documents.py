@@ -26,6 +26,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -106,7 +107,13 @@ class RowsHeld(Test):
             sentence += f"; for example {found[0].source}: {found[0].quote}"
         p_value = 0.5**hits
         return Evidence(
-            "rows held", hits, "a coin", sentence, hits=hits, asked=len(trials), answered=len(read), p_value=p_value
+            statistic=Statistic(name="rows held", value=hits),
+            null="a coin",
+            sentence=sentence,
+            hits=hits,
+            asked=len(trials),
+            answered=len(read),
+            p_value=p_value,
         )
 
 

@@ -38,6 +38,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, IncompleteCompletion
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import PromptForm
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai.provider import OpenAIModel
@@ -49,7 +50,7 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import result_types as judged_cells
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude, read_trial
+from tabcontam.verdicts.result_building import build_result, build_results, build_unjudged, conclude
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
@@ -127,7 +128,7 @@ def test_what_chance_explains_is_counted_in_the_table_and_not_in_the_answers(
     found = weighed(queries, [constant] * len(queries))
     assert found.expected_hits is not None
     assert found.p_value is not None
-    assert least <= found.expected_hits / found.asked <= most
+    assert least <= found.expected_hits / (found.asked or 1) <= most
     assert found.p_value > ALPHA
 
 
@@ -136,7 +137,7 @@ def test_the_majority_class_is_that_of_the_rows() -> None:
     """1, for classification: the baseline is the same whatever a model says."""
     queries = asked("classification_0shot")
     truth = Counter(query.expected[0] for query in queries)
-    found = [weighed(queries, [said] * len(queries)).expected for said in ("Yes", "No")]
+    found = [weighed(queries, [said] * len(queries)).measured.expected for said in ("Yes", "No")]
     assert found[0] == found[1]
     assert found[0] in [count / len(queries) for count in truth.values()]
 
@@ -181,7 +182,7 @@ def test_nothing_but_empty_answers_is_no_answer(reply: Reply) -> None:
     asked_of = {test: queries for test, queries in asked_by_all().items() if test in ALL}
     cells = {test: judged(test, [reply] * len(queries), queries) for test, queries in asked_of.items()}
     assert set(cells) == set(ALL)
-    assert {test for test, cell in cells.items() if (cell.verdict, cell.answered) != ("no answer", 0)} == set()
+    assert {test for test, cell in cells.items() if (cell.verdict, cell.evidence.answered) != ("no answer", 0)} == set()
 
 
 @pytest.mark.slow
@@ -314,13 +315,12 @@ def test_the_best_of_many_is_held_against_how_many_they_are() -> None:
     alone = together = 0
     for _ in range(200):
         cells = [
-            replace(
-                build_unjudged(ResultKey("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
-                p_value=rng.random(),
+            build_unjudged(ResultKey("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, "").changed(
+                p_value=rng.random()
             )
             for number in range(20)
         ]
-        alone += any((cell.p_value or 0.0) <= ALPHA for cell in cells)
+        alone += any((cell.evidence.p_value or 0.0) <= ALPHA for cell in cells)
         together += any(cell.verdict == "contaminated" for cell in conclude(cells, "calibrated", ALPHA))
     assert alone > 20
     assert together <= 6
@@ -394,7 +394,7 @@ def test_an_answer_that_came_is_no_detection(test: str) -> None:
     texts = [wrong_row(number) if test == "full_completion" else "No" for number in range(len(asked(test)))]
     cell = judged(test, [Reply(text, ReplyState.OK) for text in texts])
     assert cell.verdict == "not detected"
-    assert cell.hits == (0 if test != "matched_membership" else 30)
+    assert cell.evidence.hits == (0 if test != "matched_membership" else 30)
 
 
 @pytest.mark.parametrize("state", [ReplyState.FAILED, ReplyState.REFUSED, ReplyState.TRUNCATED])
@@ -404,7 +404,7 @@ def test_a_call_that_failed_is_missing_and_no_negative(state: ReplyState) -> Non
     failed = [Reply("", state, "HTTP 500")] * 20
     wrong = [Reply(wrong_row(number), ReplyState.OK) for number in range(len(queries) - 20)]
     cell = judged("full_completion", [*failed, *wrong])
-    assert (cell.verdict, cell.answered) == ("no answer", len(queries) - 20)
+    assert (cell.verdict, cell.evidence.answered) == ("no answer", len(queries) - 20)
     right = [Reply(IS.row(query.asked, query.expected), ReplyState.OK) for query in queries[20:]]
     assert judged("full_completion", [*failed, *right]).verdict == "contaminated"
 
@@ -434,7 +434,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     session.recall()
     asyncio.run(session.ask())
     of = build_results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())
-    assert (of.results[0].verdict, of.results[0].rests_on) == (
+    assert (of.results[0].verdict, of.results[0].decision.rests_on) == (
         "uninformative",
         "<i>name",
     )  # one column is all that it asks

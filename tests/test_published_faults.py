@@ -91,7 +91,7 @@ def p_value(queries: Sequence[Query], answer: Answerer) -> float:
 
 
 def verdicts(outcomes: AnswererResults) -> dict[str, Verdict | None]:
-    return {test: each.verdict for test, each in outcomes.parts.items()}
+    return {test: each["verdict"] for test, each in outcomes.parts.items()}
 
 
 # --- B1
@@ -155,8 +155,8 @@ def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: AnswererPlan, k
     """B2: always answering `0, unknown, no` passed test 7 with probability 0.888."""
     found = judge(of_bank, ask(of_bank, kind, 0), ALPHA)
     assert set(verdicts(found).values()) == {Verdict.NOT_DETECTED}
-    assert found.results["incomplete_completion"].p_value is not None
-    assert found.results["incomplete_completion"].p_value > 0.05
+    assert found.results["incomplete_completion"].evidence.p_value is not None
+    assert found.results["incomplete_completion"].evidence.p_value > 0.05
 
 
 @pytest.mark.slow
@@ -290,7 +290,7 @@ def test_a_bias_to_one_answer_is_no_score(always: str) -> None:
     """B8: Gemini 1.0 said Yes 97 times of 100, which scored 50 as if it had told rows apart by halves."""
     for test in MEMBERSHIPS:
         found = weighed(weighable(test), lambda query: always)
-        assert found.value == pytest.approx(0.5)
+        assert found.measured.value == pytest.approx(0.5)
         assert f"{always == 'Yes':.0%} answered Yes" in found.sentence
     assert p_value(weighable("matched_membership"), lambda query: always) > 0.2
 
@@ -341,7 +341,7 @@ def test_a_form_that_was_not_foreseen_is_no_wrong_class(test: str) -> None:
     """B12: Phi-2 classified 2 % right, since its answers began with something else than Yes or No."""
     queries = asked(test)
     bare = weighed(queries, lambda query: str(query.expected[0]))
-    assert bare.value == 1
+    assert bare.measured.value == 1
     for form in (
         "\n\n{}.",
         "The answer is: {}",
@@ -350,9 +350,9 @@ def test_a_form_that_was_not_foreseen_is_no_wrong_class(test: str) -> None:
         " {}, this ship does",
         "{}\n\nThe hullNo is 7",
     ):
-        assert weighed(queries, lambda query, form=form: form.format(query.expected[0])).value == 1  # type: ignore[misc]
+        assert weighed(queries, lambda query, form=form: form.format(query.expected[0])).measured.value == 1  # type: ignore[misc]
     babble = weighed(queries, lambda query: "The ship" if query is queries[0] else str(query.expected[0]))
-    assert (babble.answered, babble.value) == (len(queries) - 1, 1)
+    assert (babble.answered, babble.measured.value) == (len(queries) - 1, 1)
 
 
 def test_always_the_majority_is_told_beside_the_score() -> None:
@@ -362,9 +362,9 @@ def test_always_the_majority_is_told_beside_the_score() -> None:
     )
     queries = by_id()["classification_0shot"].queries(table, IS, seeded(table, 0))
     found = weighed(queries, lambda query: "No")
-    assert found.value == found.expected
-    assert found.expected == pytest.approx(0.8, abs=0.1)
-    assert f"the majority class gets {found.expected:.2f}" in found.sentence
+    assert found.measured.value == found.measured.expected
+    assert found.measured.expected == pytest.approx(0.8, abs=0.1)
+    assert f"the majority class gets {found.measured.expected:.2f}" in found.sentence
 
 
 # --- B13 and B14
@@ -378,7 +378,7 @@ def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = 
         cell = build_unjudged(
             name, by_id()[test], given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up"
         )
-        made.append(cell if isinstance(given_as, Verdict) else replace(cell, verdict=None, score=given_as))
+        made.append(cell if isinstance(given_as, Verdict) else cell.changed(verdict=None, score=given_as))
     return made
 
 

@@ -719,10 +719,13 @@ def test_several_references_stand_beside_the_llm_of_a_mark(pytester: pytest.Pyte
     (results,) = pytester.path.rglob("results.json")
     run = load_results(results.parent).run_results
     assert [llm.spec for llm in run.run.references] == ["simulated:mode", "simulated:decliner", "simulated:guesser"]
-    (cell,) = [cell for cell in run.results if cell.memory]
-    assert cell.memory is not None
-    assert cell.memory.several_references is not None
-    assert [one.llm for one in cell.memory.several_references.references] == ["simulated:mode", "simulated:guesser"]
+    (cell,) = [cell for cell in run.results if cell.evidence.memory]
+    assert cell.evidence.memory is not None
+    assert cell.evidence.memory.several_references is not None
+    assert [one.llm for one in cell.evidence.memory.several_references.references] == [
+        "simulated:mode",
+        "simulated:guesser",
+    ]
 
 
 def test_a_kept_verdict_on_documents_is_of_these_files_as_they_are(tmp_path: Path) -> None:

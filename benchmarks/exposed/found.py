@@ -12,8 +12,9 @@ from benchmarks.real.judging import DECIDED, trials_of
 from benchmarks.real.record import Answers
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.models.base import PromptForm
-from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.chances import Archive, stored
 
@@ -62,10 +63,10 @@ class Found:
         return self.verdict is Verdict.CONTAMINATED
 
     @property
-    def memory(self) -> MemoryShareResult | None:
+    def memory(self) -> TwinComparison | None:
         """Memory's share, where it was asked and could be measured."""
         cell = self.judged.results.get("memory_share")
-        return cell.memory if cell else None
+        return cell.evidence.memory if cell else None
 
     @property
     def right(self) -> tuple[int, int]:

@@ -11,10 +11,10 @@ from benchmarks.real.record import Answers
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
+from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.extensions.papers.answers_of_several_rows import group_by_row
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
-from tabcontam.verdicts.result_building import complete_reply, read_trial
 from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.thresholds import ALPHA
 

@@ -23,6 +23,7 @@ from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, 
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
+from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, unserved
 from tabcontam.models.batch_api import Batches
@@ -30,7 +31,7 @@ from tabcontam.models.prices import FREE, Price
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.result_building import complete_reply, read_trial, surely_contaminated
+from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
 

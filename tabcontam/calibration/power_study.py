@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from threading import current_thread, main_thread
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
@@ -39,6 +39,7 @@ from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts, tables
 from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
 from tabcontam.verdicts.rules import CALIBRATED
@@ -64,9 +65,10 @@ class AnswererResults:
     row_tests: tuple[str, ...]
 
     @property
-    def parts(self) -> Mapping[str, Result | TableVerdict]:
-        """The results by test id, and the verdict on the table under `TOGETHER`."""
-        return {**self.results, TOGETHER: self.table} if self.table else self.results
+    def parts(self) -> Mapping[str, Mapping[str, Any]]:
+        """The columns of each result by test id, and those of the verdict on the table under `TOGETHER`."""
+        own = {test: values_of(result) for test, result in self.results.items()}
+        return own | ({TOGETHER: values_of(self.table)} if self.table else {})
 
     def of(self, test: str) -> list[Result]:
         """Return the result of `test`; for `TOGETHER`, the results of all row tests."""
@@ -78,8 +80,8 @@ class AnswererResults:
 
     def undecided(self, test: str) -> tuple[str, str | None]:
         """Return the verdict of a test that was not asked, and its reason."""
-        verdict = self.parts[test].verdict
-        return str(verdict), next(result.reason for result in self.of(test) if result.verdict is verdict)
+        verdict = self.parts[test]["verdict"]
+        return str(verdict), next(result.decision.reason for result in self.of(test) if result.verdict is verdict)
 
 
 @dataclass(frozen=True)
@@ -329,7 +331,7 @@ def rate_of(found: int, runs: int) -> dict[str, float | int | None]:
 def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dict[str, float | int | None]:
     """Return how often a test detects these answerers, over the runs in which the test was asked."""
     asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
-    return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
+    return rate_of(sum(part["verdict"] is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
 def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:

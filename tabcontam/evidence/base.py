@@ -31,6 +31,7 @@ from tabcontam.evidence.evidence_kinds import Family as Family
 from tabcontam.evidence.evidence_kinds import Measure as Measure
 from tabcontam.evidence.evidence_kinds import RequiredInput as RequiredInput
 from tabcontam.evidence.evidence_kinds import Verdict as Verdict
+from tabcontam.evidence.number_wording import describe_p_value
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
@@ -51,8 +52,10 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison, TwinLossDifference
 from tabcontam.reading.answer_text import declines
 from tabcontam.statistics.eprocess import Bets, Stake
+from tabcontam.statistics.number_types import Amount, Count, Interval, Number, Share
 
 if TYPE_CHECKING:
     from tabcontam.reading.word_decision import Dictionary
@@ -191,97 +194,71 @@ class PublishedRule:
         return f"{self.hits(trials)} of {len(self.counted(trials))} {self.claim}"
 
 
-@dataclass(frozen=True)
-class TwinComparison:
-    """Memory's share of an accuracy, and its parts, from the answers about rows and about their unseen twins.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statistic:
+    """A measurement of a test."""
 
-    `deviation` is the standard deviation of a pair's contribution to the share; a contribution is between -2 and 2.
-    `if_wrong` is the interval of the share if answers that name no class count as wrong; None if there are none.
-
-    `fresh` is the number of answered fresh rows if these replace the twins. Then `pairs` is the number of rows or of
-    fresh rows, whichever is smaller, and `deviation` is the standard deviation of the contribution of a row and a fresh
-    row together.
-    """
-
-    pairs: int
-    left_out: int  # pairs in which at least one answer names no class
-    accuracy: float  # share of right answers on the rows
-    twin_accuracy: float
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the share is 0 or less
-    deviation: float
-    if_wrong: tuple[float, float] | None = None
-    fresh: int = 0
+    name: str
+    """The name of the quantity, with its unit, for example: recalled bits."""
+    value: Number
+    """The measured value."""
+    expected: Number | None = None
+    """The mean under the null model; null if it is not known."""
 
 
-@dataclass(frozen=True)
-class TwinLossDifference:
-    """A model's loss of accuracy on unseen twins minus a reference model's loss, over the pairs that both answered."""
-
-    pairs: int
-    accuracy: float  # the reference model's accuracy on the rows
-    twin_accuracy: float
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the model loses no more than the reference
-
-
-@dataclass(frozen=True)
-class ReferenceTwinAccuracy:
-    """One of several reference models, with its accuracy on the compared rows and on their unseen twins."""
-
-    llm: str
-    accuracy: float
-    twin_accuracy: float
-
-
-@dataclass(frozen=True)
-class ReferenceCurveExcess:
-    """A model's accuracy on rows, compared with the accuracy that several reference models predict from its twins.
-
-    `apart` has the smallest and the largest share that result if one reference model is left out. `outside` is true if
-    the model's accuracy on twins is above or below that of every reference.
-    """
-
-    pairs: int
-    references: tuple[ReferenceTwinAccuracy, ...]
-    accuracy: float  # the model's accuracy on the rows that all models answered
-    twin_accuracy: float
-    expected: float  # accuracy on the rows that the reference models predict
-    share: float
-    interval: tuple[float, float]
-    p_value: float  # p-value of the hypothesis that the model's accuracy is not above the predicted one
-    apart: tuple[float, float]
-    outside: bool
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """The result of weighing the answers against the null model, before there is a verdict."""
+    """A test's measurement: the answers, weighed against the null model, before there is a verdict."""
 
-    statistic: str  # its name
-    value: float  # the value of the statistic
-    null: str  # the assumption under which the p-value holds, in words
-    sentence: str  # a statement that a person can check
-    counted: str = field(default="", kw_only=True)  # the sentence without a p-value, if the answers are bet on
-    hits: int
-    asked: int  # queries without decoys
-    answered: int
-    p_value: float | None = None  # None if the test gives only a score
-    expected: float | None = None  # the statistic that the null expects
-    expected_hits: float | None = None  # the hits that the null expects
-    interval: tuple[float, float] | None = None  # with a confidence of 95 %
-    interval_of: str = ""  # the quantity that the interval estimates
-    recalled_bits: float | None = None
-    score: float | None = None  # the result's score, 0 to 1; None if there is a p-value or the statistic is a share
-    share: float | None = None  # the detectable share of remembered rows, at 95 % power; None if there is none
-    columns: Mapping[str, float] = field(default_factory=dict)  # recalled bits by column, or by an entity's columns
-    # The p-value without these cells (1 if none is left), by the keys of `columns`, for each in which something was
-    # asked. Empty if facts from elsewhere cannot explain right answers: then no second column is required.
-    without: Mapping[str, float] = field(default_factory=dict)
-    bets: Bets = field(default_factory=dict)  # log-wealth of the bets on the answers, if they are bet on
-    twins: TwinComparison | None = None  # the parts of memory's share, if the test measures it
+    score: Share | None = None
+    """The share of right answers, or the measure of a test without a verdict, such as an accuracy."""
+    hits: Count = 0
+    """The number of right answers; in tests of names and words the number of those that the replies contain."""
+    expected_hits: Amount | None = None
+    """The number of right answers that the baseline would give."""
+    answered: Count = 0
+    """The number of answers that could be read."""
+    asked: Count | None = None
+    """The number of answers asked for; in tests of names and words the number of names or words."""
+    statistic: Statistic | None = None
+    """The statistic that the calibrated rules weigh; null if nothing was measured."""
+    null: str | None = None
+    """The null hypothesis in words: which quantity is drawn again, and which is held fixed."""
+    p_value: Share | None = None
+    """The p-value: the chance of as much evidence under the null model; null if there is none."""
+    interval: Interval | None = None
+    """The 95% interval of the quantity that interval_of names; null if there is none."""
+    interval_of: str | None = None
+    """The quantity that the interval is of, for example: rows remembered."""
+    recalled_bits: Number | None = None
+    """The sum of -log2 of the baseline's probability over the cells asked that were recalled; row tests alone."""
+    columns: Mapping[str, Amount] = field(default_factory=dict)
+    """The recalled bits by column, or by the columns of one entity; row tests alone."""
+    without: Mapping[str, Share] = field(default_factory=dict)
+    """The p-value without the cells of each column asked, or of the columns of one entity; empty if the rule of one
+    column does not bind the test."""
+    e_value: Amount | None = None
+    """E: the value of one unit that was bet on these answers, divided by its value on an honest predictor's answers, if
+    that is above one; null if nothing is bet on."""
+    bets: Bets = field(default_factory=dict)
+    """The outcome of the bets: all under "", and without a column, or the columns of one entity, under its name."""
+    detectable_share: Share | None = None
+    """The smallest share of remembered rows that this test would have detected."""
+    sentence: str = ""
+    """The finding in one plain sentence."""
+    memory: TwinComparison | None = None
+    """Memory's share and its parts; null for any other measure."""
+
+    @property
+    def measured(self) -> Statistic:
+        """The statistic of a test that weighed its answers."""
+        assert self.statistic is not None  # noqa: S101 - only a result without answers has none
+        return self.statistic
+
+    @property
+    def without_p_value(self) -> str:
+        """The sentence without its p-value, for answers that are bet on."""
+        return self.sentence.replace(f" ({describe_p_value(self.p_value or 0.0)})", "", 1)
 
 
 class Test(ABC):

@@ -1,7 +1,6 @@
 """Recorded results under the calibrated rules, and why they differ from the published rules."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
@@ -46,7 +45,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
 
     for numbers in grouped(judged, budget).values():
         judge_together(numbers, results, asked)
-    other = [number for number in judged if results[number].verdict is not results[number].paper_verdict]
+    other = [number for number in judged if results[number].verdict is not results[number].decision.paper_verdict]
     return results, [_contrast(groups[number][0], results[number], asked[number]) for number in other]
 
 
@@ -92,36 +91,36 @@ def _judged(single_result: Result, asked: RecordedEvidence | str, level_of_one: 
     """Return a result with the evidence of its answers, before it is corrected for other results of its family."""
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
-        return replace(single_result, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
+        return single_result.changed(verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
     found = build_result(single_result.key, asked.test, asked.trials, len(asked.trials), CALIBRATED, level_of_one)
-    found = replace(
-        found,
+    found = found.changed(
         edition=None,
         serializer=single_result.serializer,
         prompts=single_result.prompts,
         source=single_result.source,
         kind=single_result.kind,
-        paper_verdict=single_result.paper_verdict,
+        paper_verdict=single_result.decision.paper_verdict,
         queries=asked.queries,
         null=asked.null,
-        sentence=asked.counted + (found.sentence or ""),
+        sentence=asked.counted + found.evidence.sentence,
         without={},  # a record has one feature a result, so test 9 without one column would have nothing
     )
     if reason := asked.uninformative(level_of_one):
-        return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
+        return found.changed(verdict=Verdict.UNINFORMATIVE, reason=reason)
     if found.verdict is Verdict.UNINFORMATIVE:  # its test is never asked about a single row in a run
-        return replace(found, verdict=Verdict.NOT_DETECTED, reason=None)
+        return found.changed(verdict=Verdict.NOT_DETECTED, reason=None)
     return found
 
 
 def _contrast(record: Record, single_result: Result, asked: RecordedEvidence | str) -> RuleDifference:
     """Return the difference between a result's calibrated verdict and its published one, with the reason."""
+    decision = single_result.decision
     return RuleDifference(
         **record.place,
-        paper=single_result.paper_verdict,
-        calibrated=single_result.verdict,
+        paper=decision.paper_verdict,
+        calibrated=decision.verdict,
         group=_cause(single_result, asked),
-        explanation=single_result.sentence if single_result.verdict in DECIDED else single_result.reason,
+        explanation=single_result.evidence.sentence if decision.verdict in DECIDED else decision.reason,
     )
 
 
@@ -137,4 +136,4 @@ def _cause(single_result: Result, asked: RecordedEvidence | str) -> str:
         return SILENT
     cause = EXPLAINED if single_result.verdict is Verdict.NOT_DETECTED else TOO_FEW
     first = next(iter(asked.notes), None)
-    return f"{cause}: {first}" if first and single_result.paper_verdict is Verdict.CONTAMINATED else cause
+    return f"{cause}: {first}" if first and single_result.decision.paper_verdict is Verdict.CONTAMINATED else cause

@@ -73,14 +73,13 @@ def published_result(group: Sequence[Record], dictionary: Dictionary) -> Result:
 def by_published_rule(result: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
     """Return a result with the verdict and the counts that a published rule gives for its trials."""
     found, queries = published(rule, trials), len(trials)
-    result = replace(result, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=queries)
+    result = result.changed(verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=queries)
     return published_counts(result, rule, trials)
 
 
 def _membership(result: Result, group: Sequence[Record]) -> Result:
     hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
-    return replace(
-        result,
+    return result.changed(
         score=hits / queries,
         hits=hits,
         answered=sum(record.answered for record in group),

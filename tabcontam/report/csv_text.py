@@ -8,7 +8,7 @@ apostrophe. Numbers are written as numbers, without an apostrophe. A text is on 
 import csv
 import io
 
-from tabcontam.report.frame import RESULTS, result_fields
+from tabcontam.report.frame import RESULTS, fields_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
@@ -20,7 +20,7 @@ def render_csv(view: RunResults) -> str:
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(RESULTS)
-    rows = (result_fields(result) for result in view.results)
+    rows = map(fields_of, view.results)
     writer.writerows([_field(row.get(name)) for name in RESULTS] for row in rows)
     return written.getvalue()
 

@@ -106,8 +106,8 @@ class EvidencePacker:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
         contents, shown_here = _contents(queries, self._limits.note or _uncounted(queries), self._limits.most)
-        if result.null:
-            contents["null"] = visible(result.null)
+        if result.evidence.null:
+            contents["null"] = visible(result.evidence.null)
         first = min((one.line for one in queries if one.line), default=0)
         advised = not self._limits.recorded and not result.control
         unread_replies = unread(((one.kind, one.trial) for one in queries), advised=advised)

@@ -120,10 +120,10 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
 # ways_named: most serializers and prompt sets of a table that are named; more are counted
 def _together(found: Iterable[TableStanding], *, ways_named: int = 2) -> Iterator[TableStanding]:
     """Yield each table once. If several serializers or prompt sets were used, it has its strongest verdict."""
-    for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
+    for own in grouped(found, lambda one: (one.table, one.result.edition, one.result.split)).values():
         # A score does not matter if a verdict exists on the table.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
-        if len(ways) <= ways_named and not any(one.source for one in own):
+        if len(ways) <= ways_named and not any(one.result.source for one in own):
             yield from [one for one in own if one.verdict] or own
         else:
             yield _strongest_way(own, ways)

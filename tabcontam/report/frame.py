@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, Rank
-from tabcontam.verdicts.result_types import Result, field_values
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
@@ -16,48 +17,26 @@ if TYPE_CHECKING:
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
 Columns = Mapping[str, str]  # the data type of each column
 
-OF_RESULT = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
-RESULTS: Columns = {
-    **OF_RESULT,
-    **dict.fromkeys(("test", "kind"), TEXT),
-    "control": TRUTH,
-    **dict.fromkeys(("verdict", "otherwise", "paper_verdict"), VERDICT),
-    "score": NUMBER,
-    "hits": COUNT,
-    "expected_hits": NUMBER,
-    **dict.fromkeys(("answered", "asked", "queries"), COUNT),
-    "statistic_name": TEXT,
-    **dict.fromkeys(("statistic_value", "statistic_expected"), NUMBER),
-    "null": TEXT,
-    **dict.fromkeys(("p_value", "q_value", "interval_low", "interval_high"), NUMBER),
-    "interval_of": TEXT,
-    **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
-    **dict.fromkeys(("columns", "without"), TEXT),
-    "q_without": NUMBER,
-    "rests_on": TEXT,
-    "e_value": NUMBER,
-    "bets": TEXT,
-    "sequential": TRUTH,
-    "decided_after": COUNT,
-    **dict.fromkeys(("reason", "sentence"), TEXT),
-    "cut_short": TRUTH,
-    "lacks": TEXT,
-    "reference": TEXT,
-    "exposure": NUMBER,
-    "not_averaged": TEXT,
-    **dict.fromkeys(("memory_pairs", "memory_left_out"), COUNT),
-    **dict.fromkeys(("memory_accuracy", "memory_twin_accuracy", "memory_share"), NUMBER),
-    **dict.fromkeys(("memory_interval_low", "memory_interval_high", "memory_p_value", "memory_deviation"), NUMBER),
-    **dict.fromkeys(("memory_if_wrong_low", "memory_if_wrong_high"), NUMBER),
-    **{f"memory_single_reference_{name}": NUMBER for name in ("share", "low", "high", "p_value")},
-}
-TABLES: Columns = {
-    **OF_RESULT,
-    "verdict": VERDICT,
-    **dict.fromkeys(("p_value", "q_value", "e_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
-    **dict.fromkeys(("decided_after", "sequential_queries"), COUNT),
-    **dict.fromkeys(("rests_on", "reason"), TEXT),
-}
+TYPES = {float: NUMBER, int: COUNT, bool: TRUTH, Verdict: VERDICT}
+ENDS = ("low", "high")  # the columns of an interval
+
+
+def _columns(kind: type, prefix: str = "") -> dict[str, str]:
+    """Return the columns of a dataclass. An interval has two columns, and a nested dataclass has all of its own."""
+    found: dict[str, str] = {}
+    for column, _, hint in record_columns(kind):
+        name = f"{prefix}{column}"
+        if isinstance(hint, type) and is_dataclass(hint):
+            found |= _columns(hint, f"{name}_")
+        elif hint == tuple[float, float]:
+            found |= dict.fromkeys((f"{name}_{end}" for end in ENDS), NUMBER)
+        else:
+            found[name] = TYPES.get(hint, TEXT)
+    return found
+
+
+RESULTS: Columns = _columns(Result)
+TABLES: Columns = _columns(TableVerdict)
 MEASURED = [column.name for column in COLUMNS]
 RANKING: Columns = {
     "llm": TEXT,
@@ -66,25 +45,19 @@ RANKING: Columns = {
 }
 
 
-def result_fields(result: Result) -> dict[str, str | float | bool | None]:
-    """Return a result's fields. Statistic, intervals and memory's share have several columns; mappings are JSON."""
-    fields = field_values(result) | dict(result.numbers)
-    if result.statistic:
-        fields |= {f"statistic_{name}": value for name, value in field_values(result.statistic).items()}
-    bets = {group: asdict(won) for group, won in result.bets.items()}
-    for name, by_column in (("columns", result.columns), ("without", result.without), ("bets", bets)):
-        fields[name] = json.dumps(by_column, ensure_ascii=False) if by_column else ""
-    return fields | _ends("interval", result.interval) | _memory(result)
-
-
-def _memory(result: Result) -> dict[str, object]:
-    if result.memory is None:
-        return {}
-    parts = {f"memory_{name}": value for name, value in field_values(result.memory).items()}
-    if compared := result.memory.single_reference:
-        parts |= {"memory_single_reference_share": compared.share, "memory_single_reference_p_value": compared.p_value}
-        parts |= _ends("memory_single_reference", compared.interval)
-    return parts | _ends("memory_interval", result.memory.interval) | _ends("memory_if_wrong", result.memory.if_wrong)
+def fields_of(record: object, prefix: str = "") -> dict[str, Any]:
+    """Return the values of a record in its columns. Lists and mappings are JSON."""
+    found: dict[str, Any] = {}
+    for column, value in values_of(record).items():
+        name = f"{prefix}{column}"
+        if is_dataclass(value):
+            found |= fields_of(value, f"{name}_")
+        elif isinstance(value, Mapping | tuple):
+            found |= {name: json.dumps(value, ensure_ascii=False, default=values_of) if value else ""}
+            found |= _ends(name, value) if isinstance(value, tuple) and len(value) == len(ENDS) else {}
+        else:
+            found[name] = value
+    return found
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:
@@ -95,13 +68,12 @@ def _of_rank(rank: Rank) -> dict[str, object]:
 
 
 def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
-    low, high = interval or (None, None)
-    return {f"{name}_low": low, f"{name}_high": high}
+    return {f"{name}_{end}": limit for end, limit in zip(ENDS, interval or (None, None), strict=True)}
 
 
 PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]]]]] = {
-    "results": (RESULTS, lambda view: [result_fields(cell) for cell in view.results]),
-    "tables": (TABLES, lambda view: [field_values(table) | dict(table.numbers) for table in view.tables_in_order]),
+    "results": (RESULTS, lambda view: list(map(fields_of, view.results))),
+    "tables": (TABLES, lambda view: list(map(fields_of, view.tables_in_order))),
     "ranking": (RANKING, lambda view: [_of_rank(rank) for rank in view.ranks_in_order]),
 }
 

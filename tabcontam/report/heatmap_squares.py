@@ -47,12 +47,13 @@ def css_class(outcome: str) -> str:
 
 def sign(result: Result) -> str:
     """Return the text in the square: a letter or, without a verdict, the score."""
-    return f"{result.score:.2f}" if result.verdict is None and result.score is not None else SIGNS[result.outcome]
+    score = result.evidence.score
+    return f"{score:.2f}" if result.verdict is None and score is not None else SIGNS[result.outcome]
 
 
 def strength(view: RunResults, result: Result) -> int:
     """Return 1 to 5 by a contaminated row test's recalled bits (each level needs four times as many bits), else 0."""
-    bits = result.recalled_bits
+    bits = result.evidence.recalled_bits
     if result.verdict is not Verdict.CONTAMINATED or result.test not in view.row_tests or bits is None:
         return 0
     return 1 + sum(bits >= level for level in LEVELS)
@@ -73,8 +74,8 @@ def spoken_name(view: RunResults, titles: Titles, result: Result) -> str:
     """Return the square's name for screen readers: LLM, table, test and everything that the square shows."""
     shown = [result.outcome]
     if strength(view, result):
-        shown.append(f"{result.recalled_bits:,.0f} bits recalled")
-    if result.verdict is None and result.score is not None:
+        shown.append(f"{result.evidence.recalled_bits:,.0f} bits recalled")
+    if result.verdict is None and result.evidence.score is not None:
         shown.append(sign(result))
     for mark in published(view, result):
         shown.append(f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}")

@@ -261,18 +261,19 @@ def numbers(result: Result) -> list[str]:
     if result.queries == 0:
         return []
     # The expected score comes from the result's null, which is not always the baseline.
-    by_chance = " by chance" if result.p_value is not None or result.sequential else ""
+    by_chance = " by chance" if result.evidence.p_value is not None or result.sequential else ""
     known = result.numbers
     named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
-    if "hits" in named and "answered" in named:
-        named["hits"] += f" of {named.pop('answered')}"
-    if "hits" in named and "expected_hits" in known:
+    named["hits"] += f" of {named.pop('answered')}"
+    if "expected_hits" in known:
         named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{by_chance})"
-    statistic = result.statistic  # recalled bits can also be the statistic; they are named once
-    if statistic and (statistic.value, statistic.expected) != (result.hits, result.expected_hits):
+    statistic = result.evidence.statistic  # recalled bits can also be the statistic; they are named once
+    if statistic and (statistic.value, statistic.expected) != (result.evidence.hits, result.evidence.expected_hits):
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
         more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
         named[statistic.name] = rounded(key, statistic.value) + more
-    of = f"{result.interval_of}: " if result.interval_of else ""
-    interval = [f"{of}{result.interval[0]:.3g} to {result.interval[1]:.3g} (95% interval)"] if result.interval else []
-    return [*(f"{name} {value}" for name, value in named.items()), *interval]
+    shown = [f"{name} {value}" for name, value in named.items()]
+    if interval := result.evidence.interval:
+        of = f"{result.evidence.interval_of}: " if result.evidence.interval_of else ""
+        shown.append(f"{of}{interval[0]:.3g} to {interval[1]:.3g} (95% interval)")
+    return shown

@@ -25,19 +25,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
-from tabcontam.report.frame import result_fields
+from tabcontam.report.frame import RESULTS, TEXT, fields_of
 from tabcontam.report.html import INDEX, has_page_per_llm
-from tabcontam.verdicts.result_types import NUMBERS, Result, TableName, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.run_facts import LlmFacts
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
-MEASURED = (  # fields of a result, named as in frame.py
-    "verdict", "paper_verdict", "source", "statistic", "statistic_value", "statistic_expected", "null",
-    "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
-)  # fmt: skip
+TEXTS = ("source", "statistic_name", "null", "interval_of")
+MEASURED = [name for name, kind in RESULTS.items() if kind != TEXT or name in TEXTS]  # the columns of a case
 LARGE = 20_000  # most results with one case each: readers of JUnit cannot show hundreds of thousands
 
 
@@ -100,17 +98,13 @@ def _suite_of_llm(
         seconds = sum(view.seconds.get(result.key, 0.0) for result in results)
         named = {"classname": name, "name": visible(column.label, line=True), "time": _time(seconds)}
         case = ElementTree.Element("testcase", named)
-        _table_case(
-            view, case, results, tables.get((block.llm, results[0].table)), pages[id(results[0])].partition("#")[0]
-        )
+        _table_case(case, results, tables.get((block.llm, results[0].table)), pages[id(results[0])].partition("#")[0])
         cases.append(case)
     _fill(suite, cases, sum(float(case.get("time", "0")) for case in cases))
     return suite
 
 
-def _table_case(
-    view: RunResults, case: ElementTree.Element, results: Sequence[Result], table: TableVerdict | None, page: str
-) -> None:
+def _table_case(case: ElementTree.Element, results: Sequence[Result], table: TableVerdict | None, page: str) -> None:
     """Complete a table's case: a failure if one of its results is contaminated, skipped if none was decided."""
     own = f"{table.outcome}: {table.why}" if table else "no row test was asked"
     found = [result for result in results if result.verdict is Verdict.CONTAMINATED]
@@ -202,22 +196,22 @@ def _message(why: str, *, longest_message: int = 200) -> str:
 
 def _failure(view: RunResults, result: Result, page: str) -> Iterator[str]:
     """Yield the text of a failure: the sentence, the numbers behind it, and the location of the evidence."""
-    statistic = result.statistic
+    statistic = result.evidence.statistic
     yield result.why
     if result.differs:
-        yield f"by the paper's rules: {result.paper_verdict}"
+        yield f"by the paper's rules: {result.decision.paper_verdict}"
     if statistic:
         expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of the baseline"
         yield f"{statistic.name}: {statistic.value:.4g}{expected}"
-    if result.p_value is not None:
-        corrected = "" if result.q_value is None else f", q = {rounded('q_value', result.q_value)}"
-        yield f"p = {rounded('p_value', result.p_value)}{corrected}"
-    if result.e_value is not None:
-        yield f"E = {rounded('e_value', result.e_value)}"
-    if result.interval:
+    if result.evidence.p_value is not None:
+        corrected = "" if result.decision.q_value is None else f", q = {rounded('q_value', result.decision.q_value)}"
+        yield f"p = {rounded('p_value', result.evidence.p_value)}{corrected}"
+    if result.evidence.e_value is not None:
+        yield f"E = {rounded('e_value', result.evidence.e_value)}"
+    if result.evidence.interval:
         yield f"95% interval: {result.limits}"
-    if result.null:
-        yield f"null: {result.null}"
+    if result.evidence.null:
+        yield f"null: {result.evidence.null}"
     if not view.run.recorded:  # recorded answers have no trials
         yield f"evidence: {page}, and the lines of trials.jsonl of this LLM, dataset and test"
     elif result.source:
@@ -225,13 +219,9 @@ def _failure(view: RunResults, result: Result, page: str) -> Iterator[str]:
 
 
 def _measured(result: Result) -> dict[str, str]:
-    fields = result_fields(result)
-    fields |= {
-        "verdict": result.outcome,
-        "statistic": fields.get("statistic_name"),
-        "control": "true" if result.control else "",
-    }
-    return {name: shown for name in MEASURED if (shown := text(fields.get(name)))}
+    fields = fields_of(result) | {"verdict": result.outcome}
+    values = {name: "true" if value is True else text(value) for name, value in fields.items() if value is not False}
+    return {name: shown for name in MEASURED if (shown := values.get(name))}
 
 
 def _properties(parent: ElementTree.Element, facts: Mapping[str, str]) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.memory_share_limit import is_share, limits_in_words, share_in_words, unseen_rows
-from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import LlmBlock, RunResults
 
 TITLE = "Memory's share of the accuracy"
@@ -30,7 +31,7 @@ class MemoryComparison:
 
     llm: str
     label: str
-    memory: MemoryShareResult
+    memory: TwinComparison
     reference: str = ""
 
     @property
@@ -65,7 +66,7 @@ class MemoryComparison:
         return "".join(signs)
 
 
-def in_words(memory: MemoryShareResult, table: str = "") -> str:
+def in_words(memory: TwinComparison, table: str = "") -> str:
     """Return in words the accuracies on rows and twins, and memory's share. `table` is the name to state, if any."""
     own, twin = memory.accuracy, memory.twin_accuracy
     on_both = f"{own:.2f} on {table or 'rows'} and {twin:.2f} on {unseen_rows(memory)}"
@@ -83,7 +84,7 @@ def legend(found: Sequence[MemoryComparison], own: str, other: str) -> str:
     return f"{own}: accuracy on rows of the table; {other}: accuracy on {words}"
 
 
-def on_unseen(memory: MemoryShareResult) -> str:
+def on_unseen(memory: TwinComparison) -> str:
     """Return the accuracy on unseen twins or, followed by "(fresh rows)", on fresh rows."""
     return f"{memory.twin_accuracy:.2f}{' (fresh rows)' if memory.fresh else ''}"
 
@@ -92,16 +93,16 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
     """Return the measured memory's shares in the page's order, without controls."""
     columns = (column for block in view.blocks if not block.control for column in block.columns)
     return [
-        MemoryComparison(column.llm, column.label, result.memory, result.reference or "")
+        MemoryComparison(column.llm, column.label, result.evidence.memory, result.reference or "")
         for column in columns
         for result in column.results.values()
-        if is_measured(result) and result.memory is not None
+        if is_measured(result) and result.evidence.memory is not None
     ]
 
 
 def is_measured(result: Result) -> bool:
     """Return whether a result has memory's share, measured from enough answers."""
-    return result.verdict is None and result.memory is not None
+    return result.verdict is None and result.evidence.memory is not None
 
 
 def context(view: RunResults) -> dict[str, Any]:
@@ -120,7 +121,7 @@ def context(view: RunResults) -> dict[str, Any]:
 def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]:
     """Yield clauses on memory's share for an LLM's sentence. Tables after the first `named` ones are only counted."""
     own = [result for result in block.results if is_share(titles.view, result)]
-    measured = [(_table(titles, result), result.memory) for result in own if is_measured(result)]
+    measured = [(_table(titles, result), result.evidence.memory) for result in own if is_measured(result)]
     for table, memory in measured[:named]:
         if memory is not None:
             yield in_words(memory, table)
@@ -128,7 +129,7 @@ def clauses(titles: Titles, block: LlmBlock, *, named: int = 3) -> Iterator[str]
         yield f"memory's share of the accuracy on {more} more {'table' if more == 1 else 'tables'} is shown below"
     for result in own:
         if result.verdict is not None:
-            why = f": {result.reason}" if result.reason else ""
+            why = f": {result.decision.reason}" if result.decision.reason else ""
             yield f"memory's share of the accuracy on {_table(titles, result)} was not measured ({result.outcome}{why})"
 
 

@@ -62,7 +62,7 @@ class PaperMark:
     @property
     def found(self) -> bool:
         """Return whether the paper's method finds contamination."""
-        return self.result.paper_verdict is Verdict.CONTAMINATED
+        return self.result.decision.paper_verdict is Verdict.CONTAMINATED
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,9 @@ class AgreementMatrix:
 
 def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
     """Return the tests with a source and a verdict, by paper; empty if there is nothing to compare."""
-    judged = [result for result in view.possible if result.queries and (result.paper_verdict or result.verdict)]
+    judged = [
+        result for result in view.possible if result.queries and (result.decision.paper_verdict or result.verdict)
+    ]
     asked = {result.test for result in judged if result.llm not in view.joined}
     own = [test for test in view.tests if test in asked and view.facts[test].source]
     found = grouped(own, lambda test: view.facts[test].source)
@@ -108,7 +110,7 @@ def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
 
 def mark(result: Result) -> PaperMark:
     """Return a result's verdict by the published rule, as a sign and in words."""
-    verdict = result.paper_verdict
+    verdict = result.decision.paper_verdict
     if verdict in DECIDED:
         return PaperMark(result, FOUND[verdict], f"{verdict} by the published rule")
     if verdict is None and result.queries:
@@ -146,10 +148,10 @@ def _calibrated(titles: Titles, blocks: Sequence[LlmBlock]) -> Decided:
 
 def _published(blocks: Sequence[LlmBlock], test: str) -> Decided:
     return {
-        (column.llm, column.label): result.paper_verdict is Verdict.CONTAMINATED
+        (column.llm, column.label): result.decision.paper_verdict is Verdict.CONTAMINATED
         for block in blocks
         for column in block.columns
-        if (result := column.results.get(test)) is not None and result.paper_verdict in DECIDED
+        if (result := column.results.get(test)) is not None and result.decision.paper_verdict in DECIDED
     }
 
 

@@ -127,9 +127,9 @@ def words_of(view: RunResults, column: RankColumn) -> str:
     """Return the explanation of a column in this run."""
     paper = view.run.rules == PAPER
     of = {
-        result.statistic.name
+        result.evidence.statistic.name
         for result in view.results
-        if result.statistic and not paper and view.facts[result.test].measure == MEMBERSHIP
+        if result.evidence.statistic and not paper and view.facts[result.test].measure == MEMBERSHIP
     }
     shared = next((rank.shared_results for rank in view.ranks_in_order if rank.shared_results), 0)
     words = {
@@ -143,7 +143,7 @@ def words_of(view: RunResults, column: RankColumn) -> str:
 
 def left_out(view: RunResults) -> list[str]:
     """Return for each reason to leave scores out of the ranking's means a sentence that names the scores."""
-    results = [result for result in view.subjects if result.not_averaged and result.score is not None]
+    results = [result for result in view.subjects if result.not_averaged and result.evidence.score is not None]
     return [
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
         f"{phrase(list(dict.fromkeys(view.label(result) for result in own)))}, since {reason}."

@@ -123,9 +123,9 @@ class ResultMarkup:
         ]
         if why != result.outcome:
             parts.append(f": {escaped(why)}")
-        if result.paper_verdict is not None:
+        if (of_paper := result.decision.paper_verdict) is not None:
             look, unlike = ("differs", "≠ ") if result.differs else ("quiet", "")
-            parts.append(f' <span class="{look}">({unlike}the paper\'s rules: {result.paper_verdict.value})</span>\n')
+            parts.append(f' <span class="{look}">({unlike}the paper\'s rules: {of_paper.value})</span>\n')
         parts.append("</p>\n")
         if numbers := self._numbers(result):
             parts.append(f'<p class="numbers">{escaped("; ".join(numbers))}</p>\n')
@@ -134,8 +134,8 @@ class ResultMarkup:
         if unread := packed.unread.get(place):
             parts.append(_unread(unread))
         shown = packed.shown.get(place)
-        if result.null and place not in packed.shown:
-            parts.append(f'<p class="numbers">Null: {escaped(result.null)}</p>\n')
+        if result.evidence.null and place not in packed.shown:
+            parts.append(f'<p class="numbers">Null: {escaped(result.evidence.null)}</p>\n')
         for mark in published(self._view, result) if self._sources else ():
             of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
             found = "contaminated" if mark.found else "not detected"

@@ -69,14 +69,14 @@ def scored_tables(view: RunResults) -> list[ScoredTable]:
 
 def _scored(result: Result) -> RowScore | None:
     """Return the score of a result, as a share of ordered pairs even if in another unit; None if nothing was scored."""
-    statistic = result.statistic
-    if result.score is None or statistic is None or not result.answered:
+    statistic = result.evidence.statistic
+    if result.evidence.score is None or statistic is None or not result.evidence.answered:
         return None
     if statistic.expected == 0.5:
-        return RowScore(result.score, result.interval, "")
-    interval = clopper_pearson(result.hits or 0, result.answered)
+        return RowScore(result.evidence.score, result.evidence.interval, "")
+    interval = clopper_pearson(result.evidence.hits, result.evidence.answered)
     of_twin = f"{statistic.expected or 0.0:.2f}"
-    return RowScore(result.score, interval, f"{statistic.name}: rows {statistic.value:.2f}, twin {of_twin}")
+    return RowScore(result.evidence.score, interval, f"{statistic.name}: rows {statistic.value:.2f}, twin {of_twin}")
 
 
 def _known(view: RunResults, result: Result) -> tuple[float, str]:

@@ -123,7 +123,7 @@ def _unmeasured(view: RunResults, rows: Sequence[Result]) -> list[str]:
     lines: list[str] = []
     for (llm, table), results in _by_table(view, rows).items():
         if not _measured(results):
-            reasons = {result.reason or "" for result in results}
+            reasons = {result.decision.reason or "" for result in results}
             why = f" ({one})" if len(reasons) == 1 and (one := reasons.pop()) else ""
             lines.append(f"{llm} was not measured on {table}{why}")
     return lines

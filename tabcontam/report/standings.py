@@ -18,19 +18,17 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 
 @dataclass(frozen=True)
 class TableStanding:
-    """The standing of one LLM and one table, with the table's title `table` and its edition `edition`.
+    """The standing of one LLM and one table: one of its results, the verdict on the table, and the gate's decision.
 
-    `apart` distinguishes the table from other tables of the dataset. It begins with `edition_and_split`. `rows` is the
-    verdict on the rows, and `knowledge` the verdict of the tests of knowledge; None if no such test has a verdict.
-    `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was decided on the rows. `rests_on`
-    names the one column (or the columns of one entity) behind a finding; such a finding decides nothing. It is "" for
-    other findings. `void` names the row tests that do not count on this table, because of the controls in `control`.
-    `unsure` means that the gate reaches no conclusion, although `rows` has a verdict. `cut` means that some queries
-    were not asked. `source` names the file of recorded answers. `corpora` contain rows of the table and, as the user
-    states, were training data of the LLM. `by_corpora` means that only the corpora show contamination, not the answers.
-    `memory` means that memory's share was asked for.
+    `table` is the table's title. `apart` distinguishes the table from other tables of the dataset. It begins with
+    `edition_and_split`. `rows` is the verdict on the rows, and `knowledge` the verdict of the tests of knowledge; None
+    if no such test has a verdict. `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was
+    decided on the rows. `cut` means that some queries were not asked. `memory` means that memory's share was asked for.
     """
 
+    result: Result
+    joint: TableVerdict | None
+    ruling: TableRuling | None
     table: str
     edition_and_split: str
     apart: str
@@ -38,17 +36,39 @@ class TableStanding:
     knowledge: Verdict | None
     share: float | None
     why: str
-    rests_on: str
-    void: tuple[str, ...]
-    control: str
-    unsure: bool
     cut: bool
-    edition: str | None
-    split: str | None
-    source: str | None
-    corpora: tuple[str, ...] = ()
-    by_corpora: bool = False
-    memory: bool = False
+    memory: bool
+
+    @property
+    def rests_on(self) -> str:
+        """The one column, or the columns of one entity, behind a finding, which then decides nothing; else ""."""
+        return (self.joint.rests_on or "") if self.joint and self.joint.verdict is self.rows else ""
+
+    @property
+    def void(self) -> tuple[str, ...]:
+        """The row tests that do not count on this table, because of the controls in `control`."""
+        return self.ruling.void if self.ruling else ()
+
+    @property
+    def control(self) -> str:
+        """The controls because of which row tests do not count."""
+        return self.ruling.control if self.ruling else ""
+
+    @property
+    def unsure(self) -> bool:
+        """True if the gate reaches no conclusion, although `rows` has a verdict."""
+        cannot_tell = self.ruling is not None and self.ruling.conclusion is Conclusion.CANNOT_TELL
+        return cannot_tell and bool(self.void or self.rows is Verdict.NOT_DETECTED)
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """The corpora that contain rows of the table and, as the user states, were training data of the LLM."""
+        return self.joint.corpora if self.joint else ()
+
+    @property
+    def by_corpora(self) -> bool:
+        """True if only the corpora show contamination, not the answers."""
+        return self.joint is not None and self.joint.by_corpora
 
     @property
     def known(self) -> bool:
@@ -149,35 +169,24 @@ def _standing(
     verdict = (
         Verdict.CONTAMINATED if found else table.verdict if table else strongest(result.verdict for result in rows)
     )
-    shares = [result.detectable_share for result in rows if result.detectable_share is not None]
-    share, unsure = table.detectable_share if table else min(shares, default=None), False
-    void: tuple[str, ...] = ()
-    control = ""
+    shares = [share for result in rows if (share := result.evidence.detectable_share) is not None]
     # Apart from findings on rows, a sentence claims only knowledge, which the tests of knowledge show.
     others = [result for result in results if view.facts[result.test].family is Family.KNOWLEDGE]
-    judged = rows or others
-    if ruling and table and verdict in DECIDED:
-        share, void, control = ruling.share, ruling.void, ruling.control
-        unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
+    ruled = ruling if table and verdict in DECIDED else None
+    share = ruled.share if ruled else table.detectable_share if table else min(shares, default=None)
     return TableStanding(
+        result=results[0],
+        joint=table,
+        ruling=ruled,
         table=titles.dataset(results[0].dataset),
         edition_and_split=view.edition(results[0]),
         apart=titles.apart(results[0]),
         rows=verdict,
         knowledge=strongest(result.verdict for result in others),
         share=share,
-        why=_why(judged, verdict, table),
-        rests_on=(table.rests_on or "") if table and table.verdict is verdict else "",
-        void=void,
-        control=control,
-        unsure=unsure,
-        cut=view.run.ended_early and any(cut_short(result) for result in judged),
-        edition=results[0].edition,
-        split=results[0].split,
-        source=results[0].source,
-        corpora=table.corpora if table else (),
-        by_corpora=table.by_corpora if table else False,
-        memory=any(is_share(view, result) and (result.memory or result.verdict) for result in results),
+        why=_why(rows or others, verdict, table),
+        cut=view.run.ended_early and any(cut_short(result) for result in rows or others),
+        memory=any(is_share(view, result) and (result.evidence.memory or result.verdict) for result in results),
     )
 
 
@@ -195,6 +204,6 @@ def _why(results: Sequence[Result], verdict: Verdict | None, table: TableVerdict
     if table and table.rests_on and table.verdict is verdict:
         return table.reason if len(table.reason) <= LONGEST_REASON else ""
     decisive = verdict or strongest(result.verdict for result in results)
-    reasons = {result.reason for result in results if result.verdict is decisive}
+    reasons = {result.decision.reason for result in results if result.verdict is decisive}
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""
     return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

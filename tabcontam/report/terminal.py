@@ -214,12 +214,14 @@ def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Tri
     trials_of = TrialIndex(view.results, trials)
     for column, results in _lines(view):
         for result, progress in results:
-            score = f" {result.score:.2f}" if result.verdict is None and result.score is not None else ""
+            score = (
+                "" if result.verdict is not None or result.evidence.score is None else f" {result.evidence.score:.2f}"
+            )
             parts = [
                 (f"{column.llm} {column.label} {result.test} ", ""),
                 (f"{result.outcome.upper()}{score}", _style(view, result)),
-                ("" if result.q_value is None else f" q {rounded('q_value', result.q_value)}", ""),
-                (f" (paper: {result.paper_verdict})" if result.differs else "", "yellow"),
+                ("" if result.decision.q_value is None else f" q {rounded('q_value', result.decision.q_value)}", ""),
+                (f" (paper: {result.decision.paper_verdict})" if result.differs else "", "yellow"),
             ]
             paper.parts(parts, progress)
             paper.entry([(" " * INDENT, "")], result.why, "dim")

@@ -108,6 +108,6 @@ def _judged(
     """Yield the verdicts of these results and of their table, as if no other table had been asked about."""
     found = build_results(run, own_results)
     for result in found.results:
-        yield Observation(llm, dataset, copies, result.test, result.verdict, result.p_value, rows)
+        yield Observation(llm, dataset, copies, result.test, result.verdict, result.evidence.p_value, rows)
     for table in found.tables:
         yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)

@@ -30,6 +30,7 @@ from tabcontam.report.recalled_rows import RecallComparison, RowGroup
 from tabcontam.report.trial_digest import PageResult, RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
 from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
 from tabcontam.runs.shown_trials import TrialConversion, references
+from tabcontam.verdicts.columns import record_of, values_of
 from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
@@ -225,7 +226,7 @@ def _job(trials: StoredTrialIndex, shown: TrialConversion, work: ExtractionJob) 
     numbers = {id(result): number for number, result in enumerate(work.results)}
     referred = {name: shown.references[name] for result in work.results if (name := result.key) in shown.references}
     return {
-        "cells": [[getattr(result, name) for name in FIELDS] for result in work.results],
+        "cells": [[values[name] for name in FIELDS] for values in map(values_of, work.results)],
         "placed": [(one.place, one.label, numbers[id(one.result)]) for one in work.placed],
         "lines": [_as_numbers(trials.stretches(result.key)) for result in work.results],
         "said": [(name, _as_numbers(shown.stretches(name))) for name in dict.fromkeys(referred.values())],
@@ -241,7 +242,7 @@ def _result(values: Sequence[Any]) -> Result:
     """Return a result with only the fields that reading its trials needs."""
     fields = dict(zip(FIELDS, values, strict=True))
     verdict = fields["verdict"] and Verdict(fields["verdict"])
-    return Result(**fields | {"kind": EvidenceKind(fields["kind"]), "verdict": verdict})
+    return record_of(Result, **fields | {"kind": EvidenceKind(fields["kind"]), "verdict": verdict})
 
 
 def _as_facts(extract: LlmExtract) -> dict[str, Any]:

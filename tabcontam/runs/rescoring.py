@@ -22,6 +22,7 @@ from tabcontam.asking.trial_file import (
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.papers.guided.algorithm_one import measured_by
 from tabcontam.extensions.papers.judgement_file import judgements_in
 from tabcontam.extensions.papers.overlap_measure import measure_again, measure_name
@@ -32,7 +33,7 @@ from tabcontam.runs.folder import last_lines, load_whole, record
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
-from tabcontam.verdicts.result_building import build_result, build_results, pool_parts, read_trial
+from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
@@ -156,7 +157,7 @@ def read_by_table(
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             trials = judgements.attached(result.key, test, trials)
-        if result.answered and not found:
+        if result.evidence.answered and not found:
             raise UsageError(
                 f"{folder / TRIALS} is incomplete: it holds no answers to {result.test} on {result.dataset}"
             )

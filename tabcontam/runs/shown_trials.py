@@ -37,7 +37,7 @@ class TrialConversion:
 
 def reference_keys(result: Result) -> list[ResultKey]:
     """Return the keys of the trials in which references were asked this result's queries."""
-    named = [result.reference, *(result.memory.further if result.memory else ())]
+    named = [result.reference, *(result.evidence.memory.further if result.evidence.memory else ())]
     return [result.key._replace(llm=llm) for llm in named if llm]
 
 

@@ -8,6 +8,7 @@ from tabcontam.asking.trial_file import RESULTS, TRIALS
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import DECIDED
 from tabcontam.runs.rescoring import judged_again
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.consistency import no_controls
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
@@ -51,7 +52,7 @@ def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
     for result, again in zip(past.results, rejudged.results, strict=True):
         where = f"{result.llm}, {past.label(result)}, {result.test}"
         yield from _differences(where, result, again)
-        if result.verdict in DECIDED and not result.answered:
+        if result.verdict in DECIDED and not result.evidence.answered:
             yield f"{where} is {result.outcome} without an answer"
     tables = {(table.llm, table.table): table for table in past.tables}
     again_by_name = {(table.llm, table.table): table for table in rejudged.tables}
@@ -65,8 +66,9 @@ def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
 
 
 def _differences(where: str, one: Result | TableVerdict, other: Result | TableVerdict) -> Iterator[str]:
+    values, again = values_of(one), values_of(other)
     for name in COMPARED:
-        had, has = getattr(one, name, None), getattr(other, name, None)
+        had, has = values.get(name), again.get(name)
         if not _same(had, has):
             yield f"{name} of {where} is {had}, and the answers give {has}"
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2, prod
 from statistics import fmean
-from typing import NamedTuple
 
+from tabcontam.statistics.number_types import Count, Number
 from tabcontam.statistics.thresholds import (
     BET_SHARES,
     LARGEST_WEALTH,
@@ -43,14 +43,16 @@ class Stake:
     honest: float = 1.0
 
 
-class Wealth(NamedTuple):
-    """The log-wealth in bits for each of `BET_SHARES`, after bets on the answers and on an honest predictor's
-    answers. `rows` counts the queries that are evidence for memory. Each query is about a different row.
-    """
+@dataclass(frozen=True, slots=True)
+class Wealth:
+    """The log2 of the final value of each unit bet on the answers to a test; docs/method.md explains how E follows."""
 
-    memory: tuple[float, ...] = (0.0,) * len(BET_SHARES)
-    honest: tuple[float, ...] = (0.0,) * len(BET_SHARES)
-    rows: int = 0
+    memory: tuple[Number, ...] = (0.0,) * len(BET_SHARES)
+    """One bet for each assumed share of remembered rows, from the smallest share."""
+    honest: tuple[Number, ...] = (0.0,) * len(BET_SHARES)
+    """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
+    rows: Count = 0
+    """The number of rows that are evidence for memory."""
 
     @property
     def won(self) -> float:

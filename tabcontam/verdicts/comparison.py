@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 from tabcontam.evidence.base import DECIDED, ReplyState, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg, fisher, mcnemar
+from tabcontam.statistics.number_types import Count, Share, Truth
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.number_types import Count, Share, Truth
 from tabcontam.verdicts.result_types import Result, ResultFields, ResultKey
 from tabcontam.verdicts.run_facts import RunFacts, asked_queries
 from tabcontam.verdicts.thresholds import ALPHA, LEAST_COMMON_QUERIES, SCORE_PRECISION
@@ -241,7 +241,7 @@ def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> 
 
 def _counts(result: Result) -> tuple[int, int] | None:
     """Return (hits, queries) of a result without trials; None if it has no such counts, or if its hits are words."""
-    hits, queries, score = result.hits, result.queries, result.score
+    hits, queries, score = result.evidence.hits, result.queries, result.evidence.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=SCORE_PRECISION):
         return None
     return hits, queries

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -45,11 +46,12 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         if (table.llm, table.table) not in subjects and not corpora:
             yield f"{table.llm} has no result on {view.label(table)}"
     for result in view.results:
-        if result.memory is not None and result.memory.interval != result.interval:
+        if result.evidence.memory is not None and result.evidence.memory.interval != result.evidence.interval:
             yield f"memory's share of {result.llm} on {view.label(result)} has two different intervals"
     parts: list[Result | TableVerdict] = [*view.results, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
-        significant = part.q_value is not None and part.q_value <= alpha
+        q_value = _decision(part).q_value
+        significant = q_value is not None and q_value <= alpha
         if significant and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
             yield f"{part.llm} on {view.label(part)} is {part.outcome} although its q-value is at most {alpha:g}"
 
@@ -65,9 +67,13 @@ def no_controls(view: RunResults) -> Iterator[str]:
             yield f"{llm} is marked as a control of this run, but it is not one"
 
 
+def _decision(part: Result | TableVerdict) -> Decision | TableVerdict:
+    return part.decision if isinstance(part, Result) else part
+
+
 def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
     """Return whether a finding does not count, because it rests on one column."""
     families = part.families if isinstance(part, TableVerdict) else ()
-    least = [part.q_without] if isinstance(part, Result) else [one.q_without for one in families]
+    least = [part.decision.q_without] if isinstance(part, Result) else [one.q_without for one in families]
     stands = any(q_value is None or q_value <= alpha for q_value in least)
-    return bool(part.rests_on) and part.verdict in UNDECIDED and not stands
+    return bool(_decision(part).rests_on) and part.verdict in UNDECIDED and not stands

@@ -12,6 +12,7 @@ from typing import TypeVar
 from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import benjamini_hochberg
+from tabcontam.statistics.number_types import Share
 from tabcontam.verdicts.thresholds import LEAST_READ_SHARE
 
 # The share of queries that must have a readable answer for "not detected", in a result or in all row tests of a
@@ -20,12 +21,26 @@ from tabcontam.verdicts.thresholds import LEAST_READ_SHARE
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """A verdict, or None for a score alone, with the reason if one is needed."""
+    """A verdict, with the corrected p-values and the reason that it rests on."""
 
-    verdict: Verdict | None
+    verdict: Verdict | None = None
+    """The verdict under the rules of this run; null for a score alone."""
     reason: str | None = None
+    """The reason why the verdict is not contaminated, if that needs an explanation."""
+    otherwise: Verdict | None = None
+    """The verdict that the result would have without its finding, if it is contaminated or its finding rests on one
+    column; else null."""
+    paper_verdict: Verdict | None = None
+    """The verdict by the published rules, on the paper's own queries; null if there are none, or for a score alone."""
+    q_value: Share | None = None
+    """The p-value corrected for all results of this model and family (Benjamini and Hochberg); at most alpha in a
+    finding, also in one that rests on one column."""
+    q_without: Share | None = None
+    """The largest of p_value and without, corrected as q_value is; at most alpha if no column is decisive."""
+    rests_on: str | None = None
+    """The column, or the columns of one entity, without which it is no finding; null if there is none."""
 
 
 def level(alpha: float, results: int) -> float:
@@ -52,7 +67,7 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
         reason = test.uninformative([trial.query for trial in trials], level)
         if reason:
             return Decision(Verdict.UNINFORMATIVE, reason)
-    if evidence.answered < LEAST_READ_SHARE * evidence.asked or not evidence.answered:
+    if evidence.answered < LEAST_READ_SHARE * (evidence.asked or 0) or not evidence.answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if not test.decides:
         return Decision(None)

@@ -5,7 +5,7 @@ import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
@@ -15,9 +15,10 @@ from zlib import crc32
 from tabcontam.errors import UsageError, option
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
+from tabcontam.statistics.number_types import EXPLAINED, RIGHT
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.json_text import end, pieces, some_pieces
 from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
-from tabcontam.verdicts.number_types import EXPLAINED, RIGHT
 from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, has_parquet
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import SCHEMA, RunResults
@@ -30,6 +31,7 @@ RESULTS = "results.json"
 LONGEST = 100  # characters of a foreign value in a message
 FIRST = ("schema", "run", "results")  # fields of results.json, in their order
 LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
+PARTS = {"evidence": "Evidence", "decision": "Decision"}  # parts of a result without a key in the file
 LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
 
 
@@ -96,7 +98,7 @@ def _adapter() -> "TypeAdapter[RunResults]":
 def _fault(error: "ValidationError") -> str:
     """Return the first fault and its place: `result 3: p_value: Input should be a valid number, not 'small'`."""
     first = next(one for one in error.errors(include_url=False) if RIGHT not in one["loc"])
-    part, *rest = (str(name) for name in first["loc"] if name != EXPLAINED)
+    part, *rest = (str(name) for name in first["loc"] if name not in (EXPLAINED, *PARTS))
     if rest and rest[0].isdigit():
         part = f"{LINES.get(part, part)} {int(rest.pop(0)) + 1}"
     where = ": ".join(filter(None, (part, ".".join(rest))))
@@ -118,7 +120,7 @@ def as_json(document: object) -> str:
 
 def as_document(results: RunResults) -> dict[str, Any]:
     """Return the results as plain lists and dicts, as a reader of results.json gets them."""
-    document: dict[str, Any] = json.loads(json.dumps(results, default=asdict))
+    document: dict[str, Any] = json.loads(json.dumps(results, default=values_of))
     return document
 
 
@@ -133,6 +135,11 @@ def json_schema() -> dict[str, Any]:
             return part
 
     schema: dict[str, Any] = _adapter().json_schema(schema_generator=Described)
+    result, properties = schema["$defs"]["Result"], dict[str, Any]()
+    for part in (result, *(schema["$defs"].pop(kind) for kind in PARTS.values())):
+        properties |= part["properties"]
+    result["properties"] = {one.name: properties[one.name] for one in record_columns(Result)}
+    result["required"] = list(result["properties"])
     for part in (schema, *schema["$defs"].values()):
         part.pop("title", None)
     about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:tabcontam:results:{SCHEMA}"}

@@ -287,7 +287,7 @@ class _Gate:
         void = tuple(test for test in flagged or [result.test for result in missed] if test in worthless)
         # The published rules state no detectable share.
         counted = [] if self.view.run.rules == PAPER else [result for result in missed if result.test not in void]
-        shares = [result.detectable_share for result in counted if result.detectable_share is not None]
+        shares = [share for result in counted if (share := result.evidence.detectable_share) is not None]
         share = min(shares, default=None)
         if void and any(result.sequential for result in counted):  # the share was computed for all tests together
             share = None
@@ -345,11 +345,12 @@ class _Gate:
             return Conclusion.CANNOT_TELL, "; ".join(["no row test was asked", *corpus_notes])
         if short := [result for result in results if cut_short(result)]:
             tests = ", ".join(result.test for result in short)
-            return Conclusion.CANNOT_TELL, f"not all queries were asked: {tests} ({short[0].reason})"
+            return Conclusion.CANNOT_TELL, f"not all queries were asked: {tests} ({short[0].decision.reason})"
         if table.rests_on:
             return Conclusion.CANNOT_TELL, table.reason
         if table.verdict is not Verdict.NOT_DETECTED:
-            why = next((result.reason for result in results if result.verdict is table.verdict and result.reason), "")
+            reasons = (result.decision.reason for result in results if result.verdict is table.verdict)
+            why = next(filter(None, reasons), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
         also = f"{self._controls(place, exposed=True)}, which has read the table, was missed by {', '.join(void)}, too"
         again = self._without_powerless.get((llm, place))

@@ -13,8 +13,8 @@ from tabcontam.evidence.base import GENERATED, Facts, Measure
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import pearson
 from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.statistics.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.llm_ranking import ACCURACIES
-from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
@@ -72,7 +72,9 @@ def generations(results: Iterable[Result], facts: Mapping[str, Facts]) -> tuple[
 
 
 def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy: Measure) -> Generation | None:
-    exact = {result.llm: result for result in results if facts[result.test].measure == GENERATED and result.answered}
+    exact = {
+        result.llm: result for result in results if facts[result.test].measure == GENERATED and result.evidence.answered
+    }
     own = [result for result in results if facts[result.test].measure == accuracy and result.llm in exact]
     accuracies = {llm: _accuracy(of_llm) for llm, of_llm in grouped(own, lambda result: result.llm).items()}
     right = {llm: found for llm, found in accuracies.items() if found}
@@ -95,14 +97,15 @@ def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy:
 
 def _accuracy(results: Sequence[Result]) -> Accuracy | None:
     """Return a model's mean accuracy on a table; None if no result may enter a mean."""
-    scored = [result for result in results if result.score is not None and result.answered and not result.not_averaged]
-    if not scored:
+    found = [result.evidence for result in results if result.evidence.answered and not result.not_averaged]
+    scores = [(one.score, one.interval) for one in found if one.score is not None]
+    if not scores:
         return None
-    return fmean(result.score or 0.0 for result in scored), scored[0].interval if len(scored) == 1 else None
+    return fmean(score for score, _ in scores), scores[0][1] if len(scores) == 1 else None
 
 
 def _generated(result: Result, accuracy: Accuracy) -> LlmGeneration:
-    exact, outputs = result.hits or 0, result.answered or 0
+    exact, outputs = result.evidence.hits, result.evidence.answered
     return LlmGeneration(
         llm=result.llm,
         exact=exact,

@@ -1,6 +1,6 @@
 """Results as the text of a JSON file, in pieces: the whole text of a large run is never in memory.
 
-The text equals that of `json.dumps(…, ensure_ascii=False, indent=1, default=asdict)`, except for very small and very
+The text equals that of `json.dumps(…, ensure_ascii=False, indent=1, default=values_of)`, except for very small and very
 large numbers of a dataclass (1e-9 for 1e-09). It is much faster: `json.dumps` encodes indented text in Python, and
 first copies each result.
 """
@@ -12,6 +12,8 @@ from functools import cache
 from json.encoder import encode_basestring  # implemented in C
 from math import isfinite
 from typing import Any
+
+from tabcontam.verdicts.columns import values_of
 
 
 def pieces(document: object) -> Iterator[str]:
@@ -37,7 +39,7 @@ def some_pieces(document: Any, names: Collection[str]) -> Iterator[str]:
         if isinstance(value, list | tuple) and value:
             first = "["
             for part in value:
-                yield f"{first}\n  {_written(part, chr(10) + '  ')}"
+                yield f"{first}\n  {_written(values_of(part), chr(10) + '  ')}"
                 first = ","
             yield "\n ]"
         else:
@@ -100,8 +102,7 @@ def _text(value: Any, pad: str) -> str:
         parts = [_text(one, inner) for one in value]
         return f"[{inner}{f',{inner}'.join(parts)}{pad}]" if parts else "[]"
     if is_dataclass(value) and not isinstance(value, type):
-        parts = [f"{written}{_text(getattr(value, name), inner)}" for name, written in _fields(kind)]
-        return f"{{{inner}{f',{inner}'.join(parts)}{pad}}}" if parts else "{}"
+        return _text(values_of(value), pad)
     return json.dumps(value, ensure_ascii=False, indent=1).replace("\n", pad)
 
 

@@ -9,7 +9,7 @@ from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson, mean_interval
-from tabcontam.verdicts.number_types import Coefficient, Count, Interval, Number, Share
+from tabcontam.statistics.number_types import Coefficient, Count, Interval, Number, Share
 from tabcontam.verdicts.result_types import Result, TableName
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.run_facts import known_tests
@@ -205,7 +205,8 @@ def _rank(
             measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
     for measure in MEASURES[1:]:
         own = [result for result in results if facts[result.test].measure == measure and result.verdict is None]
-        scored = [(result, result.score) for result in own if result.score is not None and not result.not_averaged]
+        scores = [(result, result.evidence.score) for result in own if not result.not_averaged]
+        scored = [(result, score) for result, score in scores if score is not None]
         measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)
@@ -214,10 +215,10 @@ def _rank(
 
 def _memory(results: Sequence[Result]) -> dict[str, Any]:
     """Return the mean of memory's share over tables, with its interval. More results on one table do not narrow it."""
-    known = [(result, result.memory) for result in results if result.memory is not None and result.verdict is None]
-    if not known:
+    known = [(result, result.evidence.memory) for result in results if result.verdict is None]
+    shares = [(result, memory.share, memory.interval) for result, memory in known if memory is not None]
+    if not shares:
         return {}
-    shares = [(result, memory.share, memory.interval) for result, memory in known]
     mean = fmean(share for _, share, _ in shares)
     return {"memory_share": round(mean, 4), "memory_share_interval": _interval_of_mean(shares)}
 
@@ -231,7 +232,7 @@ def _mean(scored: Sequence[Scored]) -> float | None:
 
 def _majority(scored: Sequence[Scored]) -> float | None:
     """Return the mean accuracy of always answering the largest class on the rows of these results."""
-    known = [result.statistic.expected for result, _ in scored if result.statistic]
+    known = [result.evidence.statistic.expected for result, _ in scored if result.evidence.statistic]
     majorities = [majority for majority in known if majority is not None]
     return round(fmean(majorities), 4) if majorities and len(majorities) == len(scored) else None
 
@@ -254,10 +255,11 @@ def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
 
 def _score_interval(result: Result, score: float) -> Limits | None:
     """Return the result's own interval if it applies to `score`, else the interval from counts; None without."""
-    if result.statistic and result.interval and round(result.statistic.value, 4) == round(score, 4):
-        return result.interval
-    asked = round(result.hits / score) if score and result.hits else result.queries
-    return clopper_pearson(result.hits or 0, asked) if asked else None
+    found = result.evidence
+    if found.statistic and found.interval and round(found.statistic.value, 4) == round(score, 4):
+        return found.interval
+    asked = round(found.hits / score) if score and found.hits else result.queries
+    return clopper_pearson(found.hits, asked) if asked else None
 
 
 def _rounded(interval: Limits) -> Limits:

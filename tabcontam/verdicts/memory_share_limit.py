@@ -14,10 +14,11 @@ from tabcontam.errors import option
 from tabcontam.evidence.base import RECALLED
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.statistics.paired_gains import pairs_needed
 from tabcontam.statistics.thresholds import MOST_PAIRS_NEEDED
 from tabcontam.twins.thresholds import TWINNED_ROWS
-from tabcontam.verdicts.result_types import MemoryShareResult, Result
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import SEVERITY, Conclusion
 from tabcontam.verdicts.wording import phrase
@@ -41,12 +42,12 @@ def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = No
     return min(found, key=lambda one: SEVERITY.index(one[0]))
 
 
-def share_in_words(memory: MemoryShareResult, digits: int = 2) -> str:
+def share_in_words(memory: TwinComparison, digits: int = 2) -> str:
     """Return the share with its interval: `0.13 (0.05 to 0.21)`."""
     return f"{format_signed(memory.share, digits)} ({limits_in_words(memory.interval, digits)})"
 
 
-def unseen_rows(memory: MemoryShareResult) -> str:
+def unseen_rows(memory: TwinComparison) -> str:
     """Return the name of the rows that the model's rows are compared with: "unseen twins" or "fresh rows"."""
     return "fresh rows" if memory.fresh else "unseen twins"
 
@@ -58,9 +59,9 @@ def limits_in_words(interval: tuple[float, float], digits: int = 2) -> str:
 
 # digits: one more than usual, since the limit next to the share may have two
 def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -> tuple[Conclusion, str]:
-    memory = result.memory
+    memory = result.evidence.memory
     if memory is None:
-        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.reason}"
+        return Conclusion.CANNOT_TELL, f"memory's share was not measured: {result.outcome}, {result.decision.reason}"
     share, (low, high) = f"memory's share {share_in_words(memory, digits)}", memory.interval
     accuracies = f"accuracy {memory.accuracy:.2f}, {memory.twin_accuracy:.2f} on {unseen_rows(memory)}"
     if low > limit:
@@ -75,7 +76,7 @@ def _ruled(result: Result, limit: float, rows: int | None, *, digits: int = 3) -
     return Conclusion.CLEAN, f"{share} is within {limit:g}: {accuracies}"
 
 
-def _to_settle(memory: MemoryShareResult, limit: float, wanted: int | None) -> str:
+def _to_settle(memory: TwinComparison, limit: float, wanted: int | None) -> str:
     """Return in words how many rows it takes to decide if the share is above the limit, from the spread over pairs."""
     needed = pairs_needed(memory.share, memory.deviation, limit)
     rows = "rows and as many fresh ones" if memory.fresh else "rows with twins"

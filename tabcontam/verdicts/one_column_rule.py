@@ -44,15 +44,15 @@ class JointEvidence(NamedTuple):
 def p_value_of(result: Result) -> float | None:
     """Return the p-value of a result, or 1 / E if the table's tests were asked in turns; None if it has neither."""
     if result.sequential:
-        return _p_value(wealth_by_column(result)[ALL]) if result.bets else None
-    return result.p_value
+        return _p_value(result.evidence.bets[ALL]) if result.evidence.bets else None
+    return result.evidence.p_value
 
 
 def standing_of(result: Result) -> StandingPValue:
     """Return the standing p-value of a result with a p-value."""
-    without = result.without
+    without = result.evidence.without
     if result.sequential:
-        without = {group: _p_value(wealth) for group, wealth in wealth_by_column(result).items() if group != ALL}
+        without = {group: _p_value(wealth) for group, wealth in result.evidence.bets.items() if group != ALL}
     return _largest(p_value_of(result) or 0.0, without)
 
 
@@ -71,14 +71,15 @@ def join_evidence(results: Sequence[Result]) -> JointEvidence:
     queries about the column. Matched membership never has a standing p-value, so it counts only if no other test has a
     p-value or bets.
     """
-    several = sum(bool(cell.bets) for cell in results) > 1  # a single test has its own p-value, which is exact
-    bets = join_bets(wealth_by_column(cell) for cell in results if several or cell.sequential)
-    known = [(cell, cell.p_value) for cell in results if cell.p_value is not None and not cell.sequential]
+    several = sum(bool(cell.evidence.bets) for cell in results) > 1  # a single test has its own p-value, which is exact
+    bets = join_bets(cell.evidence.bets for cell in results if several or cell.sequential)
+    one_by_one = [(cell, cell.evidence.p_value) for cell in results if not cell.sequential]
+    known = [(cell, p_value) for cell, p_value in one_by_one if p_value is not None]
     known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
-    groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
+    groups = dict.fromkeys((*(group for cell, _ in known for group in cell.evidence.without), *bets))
 
     def p_value_without(group: str) -> float:
-        one_by_one = [result.without.get(group, p_value) for result, p_value in known]
+        one_by_one = [result.evidence.without.get(group, p_value) for result, p_value in known]
         ways = [_p_value(bets.get(group, bets[ALL]))] if bets else []
         return any_dependence([*ways, any_dependence(one_by_one)] if known else ways)
 
@@ -107,14 +108,9 @@ def family_evidence(
     }
 
 
-def wealth_by_column(result: Result) -> dict[str, Wealth]:
-    """Return the outcome of the bets on a result's answers, by the column that is left out."""
-    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in result.bets.items()}
-
-
 def _shows_whole_rows(result: Result) -> bool:
     """Return whether a result is from matched membership: a membership test with the baseline's null model."""
-    return result.kind is EvidenceKind.MEMBERSHIP and bool(result.without)
+    return result.kind is EvidenceKind.MEMBERSHIP and bool(result.evidence.without)
 
 
 def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
@@ -126,7 +122,7 @@ def _largest(p_value: float, without: Mapping[str, float]) -> StandingPValue:
 
 def reason_of(results: Sequence[Result], group: str, p_value: float) -> str:
     """Return the reason why a finding does not count: without the column `group`, the p-value is only `p_value`."""
-    if not any(bits for result in results for column, bits in result.columns.items() if column != group):
+    if not any(bits for result in results for column, bits in result.evidence.columns.items() if column != group):
         return f"all right answers are in {group}: {ELSEWHERE}"
     without = f"(without this column p = {rounded('p_value', p_value)})"
     if p_value > LEAST_EXPLAINED_P:

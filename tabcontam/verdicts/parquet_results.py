@@ -9,16 +9,16 @@ results.json next to the files, they are not read.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import Enum
 from functools import cache
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, get_args
 from zlib import crc32
 
+from tabcontam.verdicts.columns import record_columns, values_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result, TableVerdict
@@ -74,7 +74,7 @@ class ParquetResultsWriter:
         """Write the rest, and return whether all Parquet files could be written. Raises `OSError`."""
         rest = replace(results, results=(), tables=(), comparisons=(), run=replace(results.run, durations=()))
         parts = {"tables": results.tables, "comparisons": results.comparisons, "durations": results.run.durations}
-        about = {REST: json.dumps(rest, default=asdict).encode(), STAMP: json.dumps(stamp).encode()}
+        about = {REST: json.dumps(rest, default=values_of).encode(), STAMP: json.dumps(stamp).encode()}
 
         def write() -> None:
             for name, rows in parts.items():
@@ -107,14 +107,14 @@ def _opened(path: Path, kind: type) -> Any:
     """Return a writer of rows of a dataclass to a Parquet file."""
     from pyarrow import parquet
 
-    texts = [name for name, base in _columns(kind) if base is str]
+    texts = [name for name, _, base in _columns(kind) if base is str]
     return parquet.ParquetWriter(path, _schema(kind), compression="zstd", use_dictionary=texts)
 
 
 def _schema(kind: type) -> Any:
     import pyarrow as pa
 
-    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, base in _columns(kind)])
+    return pa.schema([(name, getattr(pa, PLAIN.get(base or str, "string"))()) for name, _, base in _columns(kind)])
 
 
 def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
@@ -124,22 +124,19 @@ def _write(writer: Any, kind: type, rows: Sequence[object]) -> None:
     for start in range(0, max(len(rows), 1), GROUP):
         some = rows[start : start + GROUP]
         arrays = [
-            pa.array(_stored(list(map(attrgetter(name), some)), base), schema.field(name).type)
-            for name, base in columns
+            pa.array(_stored(list(map(attrgetter(path), some)), base), schema.field(name).type)
+            for name, path, base in columns
         ]
         writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=GROUP)
 
 
 @cache
-def _columns(kind: type) -> list[tuple[str, type | None]]:
-    """Return the fields of a dataclass with the plain type of each; None for a field with parts."""
-    return [(name, _plain(hint)) for name, hint in get_type_hints(kind).items()]
+def _columns(kind: type) -> list[tuple[str, str, type | None]]:
+    """Return the columns of a dataclass, each with its path and plain type; None for a value with parts."""
+    return [(name, path, _plain(hint)) for name, path, hint in record_columns(kind)]
 
 
 def _plain(hint: Any) -> type | None:
-    if get_origin(hint) in (Union, UnionType):
-        several = [one for one in get_args(hint) if one is not NoneType]
-        return _plain(several[0]) if len(several) == 1 else None
     if isinstance(hint, type) and issubclass(hint, Enum):
         return str
     words = get_args(hint)  # the words of a literal type
@@ -204,7 +201,7 @@ class ParquetResults:
         chosen = compute.scalar(True)
         for field, values in wanted.items():
             chosen &= compute.field(field).isin(list(values))
-        parts = {name for name, base in _columns(kind) if base is None}
+        parts = {name for name, _, base in _columns(kind) if base is None}
         file, names = dataset.dataset(self._folder / name), columns and list(columns)
         for batch in file.to_batches(names, filter=chosen, batch_size=GROUP, batch_readahead=1, use_threads=False):
             for row in batch.to_pylist():

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.number_types import Count, Truth
+from tabcontam.statistics.number_types import Count, Truth
 
 
 @dataclass(frozen=True, kw_only=True)

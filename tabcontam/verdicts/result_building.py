@@ -4,44 +4,18 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from tabcontam.evidence.base import (
-    DECIDED,
-    Evidence,
-    Facts,
-    Family,
-    PublishedRule,
-    Reply,
-    ReplyState,
-    Test,
-    Trial,
-    Verdict,
-    as_read,
-)
-from tabcontam.evidence.base import ReferenceCurveExcess as OfReferences
+from tabcontam.evidence.base import DECIDED, Evidence, Facts, Family, PublishedRule, Test, Trial, Verdict
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
-from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column_rule
 from tabcontam.verdicts.decisions import Decision, answers_read, corrected, published, texts, without_evidence
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
-from tabcontam.verdicts.result_types import (
-    BetOutcome,
-    FamilyEvidence,
-    MemoryShareResult,
-    ReferenceAccuracy,
-    Result,
-    ResultKey,
-    SeveralReferencesShare,
-    SingleReferenceShare,
-    Statistic,
-    TableName,
-    TableVerdict,
-)
+from tabcontam.verdicts.result_types import FamilyEvidence, Result, ResultKey, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, LLM, PAPER, Over
 from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
@@ -66,21 +40,6 @@ BY_TESTS = {
 Tests = Mapping[str, Facts]
 FamilyFindings = Mapping[tuple[str, TableName], tuple[FamilyEvidence, ...]]  # by LLM and table
 Part = TypeVar("Part")
-
-
-def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """Return the trial with the answer read in its reply."""
-    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
-
-
-def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:
-    """Return the trial. A reply that was cut off only after all asked cells counts as complete."""
-    reply = trial.reply
-    if not isinstance(reply, Reply) or reply.state is not ReplyState.TRUNCATED:
-        return trial
-    if test.complete(trial.query, as_read(reply).text, serializer):
-        return replace(trial, reply=replace(reply, state=ReplyState.OK))
-    return trial
 
 
 def build_result(
@@ -114,49 +73,39 @@ def build_result(
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
     e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
-    finding = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
-    share = evidence.hits / evidence.asked if evidence.asked else None
-    if evidence.p_value is None:  # without a verdict: its own score, or else its statistic
-        share = evidence.value if evidence.score is None else evidence.score
-    memory, compared = _memory(evidence, test, trials, reference)
-    clauses = (finding, conceded.sentence, compared, answers_read(trials) if test.decides else "")
-    result = replace(
-        build_unjudged(name, test, own.verdict, own.reason, planned),
-        paper_verdict=paper.verdict,
+    bet = f"{evidence.without_p_value} (E = {rounded('e_value', e_value or 1.0)})"
+    read = answers_read(trials) if test.decides else ""
+    memory, compared = _memory(evidence.memory, test, trials, reference)
+    clauses = (bet if in_turns else evidence.sentence, conceded.sentence, compared, read)
+    sentence = visible("; ".join(filter(None, clauses)), line=True)  # may quote documents
+    evidence = replace(evidence, score=_score(evidence), e_value=e_value, sentence=sentence, memory=memory)
+    result = Result(
+        **name._asdict(),
+        kind=test.kind,
         cut_short=len(trials) != planned,
-        hits=evidence.hits,
-        answered=evidence.answered,
-        asked=evidence.asked,
-        score=None if share is None else round(share, 4),
+        queries=planned,
         reference=reference.llm if reference else None,
-        sentence=visible("; ".join(filter(None, clauses)), line=True),  # may quote documents
-        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
-        null=evidence.null,
-        p_value=evidence.p_value,
-        expected_hits=evidence.expected_hits,
-        interval=evidence.interval,
-        interval_of=evidence.interval_of or None,
-        recalled_bits=evidence.recalled_bits,
-        columns=dict(evidence.columns),
-        without=dict(evidence.without),
-        e_value=e_value,
-        bets={group: BetOutcome(**own._asdict()) for group, own in evidence.bets.items()},
-        detectable_share=evidence.share,
-        memory=memory,
+        evidence=evidence,
+        decision=replace(own, paper_verdict=paper.verdict),
     )
     if rules == PAPER and rule:
-        return published_counts(replace(result, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
+        return published_counts(result.changed(verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return result
 
 
+def _score(evidence: Evidence) -> float | None:
+    """Return the share of right answers; without a p-value the own score of the test, or else its statistic."""
+    share = evidence.hits / evidence.asked if evidence.asked else None
+    if evidence.p_value is None:
+        share = evidence.measured.value if evidence.score is None else evidence.score
+    return None if share is None else round(share, 4)
+
+
 def _memory(
-    evidence: Evidence, test: Test, trials: Sequence[Trial], reference: Reference | None
-) -> tuple[MemoryShareResult | None, str]:
+    own: TwinComparison | None, test: Test, trials: Sequence[Trial], reference: Reference | None
+) -> tuple[TwinComparison | None, str]:
     """Return memory's share for results.json, and in words its comparison with one or several references."""
-    if evidence.twins is None:
-        return None, ""
-    own = MemoryShareResult(**vars(evidence.twins))
-    if reference is None:
+    if own is None or reference is None:
         return own, ""
     if reference.further:
         named = {reference.llm: reference.trials, **reference.further}
@@ -167,7 +116,7 @@ def _memory(
     excess = test.compare_with_reference(trials, reference.trials)
     if excess is None:
         return own, ""
-    own = replace(own, single_reference=SingleReferenceShare(**vars(excess)))
+    own = replace(own, single_reference=excess)
     low, high = (format_signed(limit) for limit in excess.interval)
     own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
     unseen = "fresh rows" if own.fresh else "twins"
@@ -176,22 +125,21 @@ def _memory(
     return own, comparison
 
 
-def _among(own: MemoryShareResult, excess: OfReferences | None) -> tuple[MemoryShareResult, str]:
+def _among(own: TwinComparison, excess: ReferenceCurveExcess | None) -> tuple[TwinComparison, str]:
     """Return memory's share compared with several references, and the comparison in words."""
     if excess is None:
         return own, "no row was answered by this model and all references, or fewer than two references answered any"
-    references = tuple(ReferenceAccuracy(**vars(one)) for one in excess.references)
-    own = replace(own, several_references=SeveralReferencesShare(**{**vars(excess), "references": references}))
+    own = replace(own, several_references=excess)
     low, high = (format_signed(limit) for limit in excess.interval)
     least, most = (format_signed(limit) for limit in excess.apart)
     others = "fresh rows" if own.fresh else "twins"
     sentence = (
-        f"by the curve of {len(references)} reference models an accuracy of {excess.expected:.2f} is expected with "
-        f"{excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) above "
-        f"that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
+        f"by the curve of {len(excess.references)} reference models an accuracy of {excess.expected:.2f} is expected "
+        f"with {excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) "
+        f"above that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
     )
     if excess.outside:
-        twin = [one.twin_accuracy for one in references]
+        twin = [one.twin_accuracy for one in excess.references]
         sentence += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
     return own, sentence
 
@@ -226,7 +174,7 @@ def published_counts(result: Result, rule: PublishedRule, trials: Sequence[Trial
     asked, hits, answered = len(own), rule.hits(trials), texts(own)
     score = round(hits / asked, 4) if asked else None
     sentence = "; ".join(filter(None, (rule.describe(trials), answers_read(own))))
-    return replace(result, hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
+    return result.changed(hits=hits, answered=answered, asked=asked, score=score, sentence=sentence)
 
 
 def build_unjudged(
@@ -239,12 +187,11 @@ def build_unjudged(
     return Result(
         **name._asdict(),
         kind=test.kind,
-        verdict=verdict,
         lacks=lacks,
         cut_short=queries > 0,
         queries=queries,
-        reason=reason,
-        sentence=reason,
+        evidence=Evidence(sentence=reason or ""),
+        decision=Decision(verdict, reason),
     )
 
 
@@ -277,22 +224,22 @@ def conclude(
 
     def decided(number: int, result: Result) -> Result:
         changes: dict[str, Any] = {"q_value": q_values[number], "q_without": q_without[number], "rests_on": None}
-        if rules == PAPER and (known[result.test].number is not None or result.paper_verdict is not None):
+        if rules == PAPER and (known[result.test].number is not None or result.decision.paper_verdict is not None):
             return result.changed(**changes)
         # an earlier run with fewer results in this family may have detected it
-        own = result.otherwise or result.verdict
+        own = result.decision.otherwise or result.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
-        reason = None if own is Verdict.NOT_DETECTED else result.reason
+        reason = None if own is Verdict.NOT_DETECTED else result.decision.reason
         of_table = known[result.test].row_test and ((result.llm, result.table), known[result.test].family) in detected
         if result.sequential:
             changes |= {"q_value": None, "q_without": None}
-            if q_without[number] <= alpha or (of_table and (result.e_value or 0) > 1):
+            if q_without[number] <= alpha or (of_table and (result.evidence.e_value or 0) > 1):
                 return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own)
             return result.changed(**changes, verdict=own, otherwise=None)
         if q_values[number] > alpha:
-            power = _would_find(result.detectable_share, known[result.test].family)
-            reason = power if own is Verdict.NOT_DETECTED else result.reason
+            power = _would_find(result.evidence.detectable_share, known[result.test].family)
+            reason = power if own is Verdict.NOT_DETECTED else result.decision.reason
             return result.changed(**changes, verdict=own, otherwise=None, reason=reason)
         if q_without[number] <= alpha or of_table:
             return result.changed(**changes, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
@@ -315,7 +262,7 @@ def surely_contaminated(result: Result, rules: str, level: float) -> bool:
     """Return whether a result is contaminated, whatever the remaining tests will show."""
     if rules == PAPER:
         return result.verdict is Verdict.CONTAMINATED
-    return result.p_value is not None and one_column_rule.standing_of(result).p_value <= level
+    return result.evidence.p_value is not None and one_column_rule.standing_of(result).p_value <= level
 
 
 def _would_find(share: float | None, family: Family) -> str | None:
@@ -380,11 +327,11 @@ def tables(
             of_family = [result for result in own if known[result.test].family is lacking[0].family]
             reason = one_column_rule.reason_of(of_family, column, p_value)
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=column)
-        if lone := [result for result in own if result.rests_on]:
-            reason = f"{lone[0].test}: {lone[0].reason}"
-            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
+        if lone := [result for result in own if result.decision.rests_on]:
+            reason = f"{lone[0].test}: {lone[0].decision.reason}"
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].decision.rests_on)
         if table.verdict in DECIDED:
-            least = min(own, key=lambda result: 1.0 if result.detectable_share is None else result.detectable_share)
+            least = next((one for one in own if one.evidence.detectable_share == table.detectable_share), own[0])
             power = _would_find(table.detectable_share, known[least.test].family)
             power = power or "the row tests together detect nothing"
             reason = f"decided {_after(table)}: {power}" if table.sequential_queries else power
@@ -403,8 +350,9 @@ def _read(table: TableVerdict, results: Sequence[Result]) -> TableVerdict:
     The share of readable answers that one test needs must be reached by all answers together; as large a share of the
     tests must have an answer.
     """
-    weighed = [result for result in results if result.asked]
-    read, asked = sum(result.answered or 0 for result in weighed), sum(result.asked or 0 for result in weighed)
+    weighed = [result for result in results if result.evidence.asked]
+    read = sum(result.evidence.answered for result in weighed)
+    asked = sum(result.evidence.asked or 0 for result in weighed)
     silent = [result.test for result in weighed if result.verdict is Verdict.NO_ANSWER]
     enough = read >= LEAST_READ_SHARE * asked and len(weighed) - len(silent) >= LEAST_READ_SHARE * len(weighed)
     if table.verdict is not Verdict.NOT_DETECTED or enough:
@@ -451,8 +399,8 @@ def _family_evidence(results: Iterable[Result], known: Tests, over: Over) -> Fam
 def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
     verdicts = {result.verdict for result in results}
     verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
-    shares = [result.detectable_share for result in results if result.detectable_share is not None]
-    recalled = [result.recalled_bits for result in results if result.recalled_bits is not None]
+    shares = [result.evidence.detectable_share for result in results if result.evidence.detectable_share is not None]
+    recalled = [result.evidence.recalled_bits for result in results if result.evidence.recalled_bits is not None]
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
     in_turns = [result for result in results if result.sequential]
     return TableVerdict(
@@ -467,5 +415,5 @@ def _table(results: Sequence[Result], families: tuple[FamilyEvidence, ...], alph
         bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
-        reason=f"{BY_TESTS[verdict]} {', '.join(result.test for result in results if result.verdict is verdict)}",
+        reason=f"{BY_TESTS[verdict]} {', '.join(one.test for one in results if one.verdict is verdict)}",
     )

@@ -1,15 +1,16 @@
 """The result of each test, and the joint verdict of the row tests on a table, as in results.json."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from tabcontam.evidence.base import UNDECIDED, EvidenceKind, Family, Verdict
+from tabcontam.evidence.base import UNDECIDED, Evidence, EvidenceKind, Family, Verdict
+from tabcontam.statistics.number_types import Amount, Count, Number, Share, Truth
 from tabcontam.tables.sources import is_source
-from tabcontam.verdicts.number_types import Amount, Count, Interval, Number, Share, Truth
+from tabcontam.verdicts.columns import PART, changed, values_of
+from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.wording import rounded, shorten, text
 
 PROMPTS = "default"  # for results from before there were prompt sets
@@ -27,10 +28,6 @@ LONGEST_SENTENCE = 600
 
 OF_TABLE = ("llm", "dataset", "edition", "split", "serializer", "prompts")  # the fields that name a model and a table
 PLACE = (*OF_TABLE, "source", "test")  # the fields that place a result, and its trials
-NUMBERS = (
-    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "e_value", "bound", "recalled_bits",
-    "detectable_share", "exposure",
-)  # fmt: skip
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
@@ -47,23 +44,6 @@ def count(results: Iterable["Result"]) -> dict[str, int]:
     """Return the number of results with each outcome, worst first. Outcomes that do not occur are left out."""
     found = Counter(result.outcome for result in results)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
-
-
-def field_values(part: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name; nested dataclasses are not converted."""
-    return {one.name: getattr(part, one.name) for one in fields(part)}
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Statistic:
-    """A measurement of a test."""
-
-    name: str
-    """The name of the quantity, with its unit, for example: recalled bits."""
-    value: Number
-    """The measured value."""
-    expected: Number | None = None
-    """The mean under the null model; null if it is not known."""
 
 
 class TableName(NamedTuple):
@@ -137,7 +117,9 @@ class TableFields(CachedPropertySlots):
     @property
     def numbers(self) -> Mapping[str, float]:
         """The known numbers, by the names of their fields."""
-        return {name: value for name in NUMBERS if (value := getattr(self, name, None)) is not None}
+        numbers = (int, float)
+        values = values_of(self).items()
+        return {name: value for name, value in values if isinstance(value, numbers) and not isinstance(value, bool)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,106 +137,6 @@ class ResultFields(TableFields):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BetOutcome:
-    """The log2 of the final value of each unit bet on the answers to a test; docs/method.md explains how E follows."""
-
-    memory: tuple[Number, ...]
-    """One bet for each assumed share of remembered rows, from the smallest share."""
-    honest: tuple[Number, ...]
-    """The bets on the answers of an honest predictor, which learned from all rows that no query asks about."""
-    rows: Count
-    """The number of rows that are evidence for memory."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SingleReferenceShare:
-    """Memory's share compared with the reference model: the additional loss of the model on unseen twins."""
-
-    pairs: Count
-    """The number of rows that both models answered together with the twins."""
-    accuracy: Share
-    """The accuracy of the reference on these rows."""
-    twin_accuracy: Share
-    """The accuracy of the reference on the twins of these rows."""
-    share: Number
-    """The loss of the model on the twins minus the loss of the reference."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model that loses no more than the reference."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReferenceAccuracy:
-    """One of several reference models that memory's share is compared with."""
-
-    llm: str
-    """The model as the user named it."""
-    accuracy: Share
-    """Its accuracy on the rows that all references and the model under test answered."""
-    twin_accuracy: Share
-    """Its accuracy on the twins of these rows."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SeveralReferencesShare:
-    """Memory's share compared with several reference models: the accuracy above the one that their curve predicts."""
-
-    pairs: Count
-    """The number of rows that all models answered together with the twins."""
-    references: tuple[ReferenceAccuracy, ...]
-    """The references that answered at least one row, in the order in which the user named them."""
-    accuracy: Share
-    """The accuracy of the model under test on these rows."""
-    twin_accuracy: Share
-    """The accuracy of the model under test on the twins of these rows."""
-    expected: Number
-    """The accuracy on rows that the curve of the references predicts from the accuracy on twins."""
-    share: Number
-    """The accuracy on rows minus the expected one."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model on the curve."""
-    apart: Interval
-    """The smallest and the largest share if one of the references is left out."""
-    outside: Truth
-    """True if the accuracy on twins is outside the range of the references, so that the curve is extrapolated."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemoryShareResult:
-    """Memory's share of an accuracy, measured on rows and their unseen twins; docs/method.md explains the method."""
-
-    pairs: Count
-    """The number of rows that were answered together with their twins; the share is measured on them."""
-    left_out: Count
-    """The number of further rows: the answer to the row, or to its twin, was declined or unread."""
-    accuracy: Share
-    """The accuracy on the rows."""
-    twin_accuracy: Share
-    """The accuracy on their twins."""
-    share: Number
-    """Memory's share: the accuracy on rows minus that on twins, minus the loss of learners on the same twins."""
-    interval: Interval
-    """The 95% interval of the share."""
-    p_value: Share
-    """The chance of a share as large or larger for a model that recalls nothing."""
-    deviation: Amount
-    """The standard deviation of a pair's contribution to the share, from which the number of rows needed follows."""
-    if_wrong: Interval | None = None
-    """The interval if declined and unread answers count as wrong; null if there are none, or no answer was right."""
-    single_reference: SingleReferenceShare | None = None
-    """The share compared with the reference model; null if there is none, or if it gave no answer to compare with."""
-    several_references: SeveralReferencesShare | None = None
-    """The share compared with several reference models; null if fewer than two were named and answered."""
-    further: tuple[str, ...] = ()
-    """The references that the user named after the first one, whether they answered or not."""
-    fresh: Count = 0
-    """The number of answered fresh rows that take the place of twins; 0 if there are twins."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Result(ResultFields):
     """The result of one test for one model, dataset, serializer and prompt set."""
 
@@ -264,13 +146,10 @@ class Result(ResultFields):
     """The kind of measurement that the test makes."""
     control: Truth = False
     """True if the model is a control that joined the run: it counts in no gate, ranking or summary."""
-    verdict: Verdict | None = None
-    """The verdict under the rules of this run; null for a score alone."""
-    otherwise: Verdict | None = None
-    """The verdict that the result would have without its finding, if it is contaminated or its finding rests on one
-    column; else null."""
-    paper_verdict: Verdict | None = None
-    """The verdict by the published rules, on the paper's own queries; null if there are none, or for a score alone."""
+    decision: Decision = field(default=Decision(), metadata=PART)
+    """The verdict and its reasons."""
+    evidence: Evidence = field(default=Evidence(), metadata=PART)
+    """The measurement of the test."""
     reference: str | None = None
     """The model that has not seen the table and whose answers count for nothing in this result; null if none."""
     lacks: str | None = None
@@ -279,77 +158,28 @@ class Result(ResultFields):
     """The mean number of copies of a row of this table that the model is known to have read; null if unknown."""
     cut_short: Truth = False
     """True if some of the planned queries were never asked."""
-    score: Share | None = None
-    """The share of right answers, or the measure of a test without a verdict, such as an accuracy."""
-    hits: Count | None = 0
-    """The number of right answers; in tests of names and words the number of those that the replies contain."""
-    expected_hits: Amount | None = None
-    """The number of right answers that the baseline would give."""
-    answered: Count | None = 0
-    """The number of answers that could be read."""
-    asked: Count | None = None
-    """The number of answers asked for; in tests of names and words the number of names or words."""
     queries: Count = 0
     """The number of planned queries; in recorded answers the number of recorded ones."""
-    statistic: Statistic | None = None
-    """The statistic that the calibrated rules weigh; null if nothing was measured."""
-    null: str | None = None
-    """The null hypothesis in words: which quantity is drawn again, and which is held fixed."""
-    p_value: Share | None = None
-    """The p-value: the chance of as much evidence under the null model; null if there is none."""
-    q_value: Share | None = None
-    """The p-value corrected for all results of this model and family (Benjamini and Hochberg); at most alpha in a
-    finding, also in one that rests on one column."""
-    interval: Interval | None = None
-    """The 95% interval of the quantity that interval_of names; null if there is none."""
-    interval_of: str | None = None
-    """The quantity that the interval is of, for example: rows remembered."""
-    recalled_bits: Number | None = None
-    """The sum of -log2 of the baseline's probability over the cells asked that were recalled; row tests alone."""
-    columns: Mapping[str, Amount] = field(default_factory=dict)
-    """The recalled bits by column, or by the columns of one entity; row tests alone."""
-    without: Mapping[str, Share] = field(default_factory=dict)
-    """The p-value without the cells of each column asked, or of the columns of one entity; empty if the rule of one
-    column does not bind the test."""
-    q_without: Share | None = None
-    """The largest of p_value and without, corrected as q_value is; at most alpha if no column is decisive."""
-    rests_on: str | None = None
-    """The column, or the columns of one entity, without which it is no finding; null if there is none."""
     sequential: Truth = False
     """True if the test was asked in turns with the other row tests of its table until they had decided it. E then
     replaces p_value, q_value and interval, which optional stopping would invalidate."""
     decided_after: Count | None = None
     """The number of queries of all these tests after which asking ended; null if it was cut short or not in turns."""
-    e_value: Amount | None = None
-    """E: the value of one unit that was bet on these answers, divided by its value on an honest predictor's answers, if
-    that is above one; null if nothing is bet on."""
-    bets: Mapping[str, BetOutcome] = field(default_factory=dict)
-    """The outcome of the bets: all under "", and without a column, or the columns of one entity, under its name."""
-    detectable_share: Share | None = None
-    """The smallest share of remembered rows that this test would have detected."""
-    reason: str | None = None
-    """The reason why the verdict is not contaminated, if that needs an explanation."""
-    sentence: str | None = None
-    """The finding in one plain sentence."""
-    memory: MemoryShareResult | None = None
-    """Memory's share and its parts; null for any other measure."""
     not_averaged: str | None = None
     """The reason why the score is left out of the means of the ranking; null if it counts in them."""
 
-    def changed(self, **findings: Any) -> "Result":
-        """Return a copy with other findings, faster than `dataclasses.replace`, because a large run has many results.
+    @classmethod
+    def __get_pydantic_core_schema__(cls, kind: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return a schema that finds the fields of the parts among those of the result, as files have them."""
 
-        Raises `TypeError` for a field that is not a finding.
-        """
-        if not findings.keys() <= FINDINGS:
-            raise TypeError(f"no findings: {', '.join(sorted(findings.keys() - FINDINGS))}")
-        result = object.__new__(Result)
-        vars(result).update(vars(self))  # copies cached properties such as `key`, too: no finding changes them
-        for become, value in zip(BECOME, VALUES(self), strict=True):
-            become(result, value)
-        for name, value in findings.items():
-            object.__setattr__(result, name, value)
-        return result
+        def whole(values: Any) -> Any:
+            return {**values, "evidence": values, "decision": values} if isinstance(values, Mapping) else values
+
+        return {"type": "function-before", "function": {"type": "no-info", "function": whole}, "schema": handler(kind)}
+
+    def changed(self, **values: Any) -> "Result":
+        """Return a copy with other values in these columns, whichever part has them."""
+        return changed(self, **values)
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -361,6 +191,11 @@ class Result(ResultFields):
     def exposed(self) -> bool:
         """True if the model is known to have read, on average, at least one copy of each row of the table."""
         return self.exposure is not None and self.exposure >= 1
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict under the rules of this run; None for a score alone."""
+        return self.decision.verdict
 
     @property
     def outcome(self) -> str:
@@ -375,41 +210,38 @@ class Result(ResultFields):
     @property
     def why(self) -> str:
         """The result's sentence, with the reason if nothing was detected; if nothing was measured, the reason alone."""
-        first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
-        if self.verdict is Verdict.NOT_DETECTED and first and second:
+        verdict, first, second = self.verdict, self.evidence.sentence, self.decision.reason or ""
+        if verdict in UNDECIDED:
+            first, second = second, first
+        if verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         words = shorten(first or second or self.outcome, LONGEST_SENTENCE)
-        left_out = self.not_averaged if self.verdict is None else None
+        left_out = self.not_averaged if verdict is None else None
         return f"{words}; left out of means: {left_out}" if left_out else words
 
     @property
     def where(self) -> str:
         """In words, the columns with recalled bits, most bits first, and for each the p-value without this column."""
+        without = self.evidence.without
         clauses = [
             f"{rounded('recalled_bits', bits)} in {column} "
-            f"(without this column p = {rounded('p_value', self.without[column])})"
-            for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
-            if bits and column in self.without
+            f"(without this column p = {rounded('p_value', without[column])})"
+            for column, bits in sorted(self.evidence.columns.items(), key=lambda one: -one[1])
+            if bits and column in without
         ]
         return shorten(", ".join(clauses), LONGEST_SENTENCE)
 
     @property
     def limits(self) -> str:
         """The interval in words, with the quantity that it applies to; "" if there is none."""
-        if self.interval is None:
-            return ""
-        of = f" ({self.interval_of})" if self.interval_of else ""
-        return f"{self.interval[0]:.3g} to {self.interval[1]:.3g}{of}"
+        interval, quantity = self.evidence.interval, self.evidence.interval_of
+        return f"{interval[0]:.3g} to {interval[1]:.3g}{f' ({quantity})' if quantity else ''}" if interval else ""
 
     @property
     def differs(self) -> bool:
         """True if the paper's rules reach a different verdict from this one."""
-        return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
-
-
-NAMES = [one.name for one in fields(Result)]
-VALUES, BECOME = attrgetter(*NAMES), [getattr(Result, name).__set__ for name in NAMES]
-FINDINGS = frozenset(NAMES) - {one.name for one in fields(ResultFields)}
+        verdict, of_paper = self.verdict, self.decision.paper_verdict
+        return None not in (verdict, of_paper) and verdict is not of_paper
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -346,7 +346,7 @@ class RunResults:
     @cached_property
     def calibrated(self) -> bool:
         """True if the calibrated rules decided: verdicts keep one error rate over the results of a model."""
-        return self.run.rules == "calibrated" and any(result.q_value is not None for result in self.results)
+        return self.run.rules == "calibrated" and any(result.decision.q_value is not None for result in self.results)
 
     @property
     def notes(self) -> list[Note]:
@@ -409,7 +409,7 @@ class RunResults:
             names = phrase([one.corpus for one in declared])
             text = f"the user declared {names} to be training data of {llm}, so rows in them count for it"
             notes.append(Note(NoteKind.TRAINED, text))
-        shares = [result.memory for result in self.results if result.memory]
+        shares = [result.evidence.memory for result in self.results if result.evidence.memory]
         comparable = any(share.single_reference or share.several_references for share in shares)
         for number, reference in enumerate(self.run.references):
             stated = ", ".join(filter(None, (reference.named_otherwise, reference.version)))

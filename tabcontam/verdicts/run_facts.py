@@ -10,8 +10,8 @@ from tabcontam.evidence.base import Facts, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.models.catalogue import find_entry_of_spec
+from tabcontam.statistics.number_types import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
-from tabcontam.verdicts.number_types import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.result_types import ResultFields
 from tabcontam.verdicts.rules import LLM, PAPER, Over
 

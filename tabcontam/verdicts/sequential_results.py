@@ -1,7 +1,6 @@
 """The results of a table whose tests were asked in turns, query by query, until its verdict was clear."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tabcontam.evidence.base import Test, Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
@@ -30,11 +29,10 @@ def result_in_turns(
     trials = test.mark_unread(trials)
     result = build_result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
     decision = _in_turns(result, trials, decided, ended)
-    return replace(
-        result,
+    return result.changed(
         verdict=decision.verdict,
         reason=decision.reason,
-        paper_verdict=result.paper_verdict if len(trials) == planned else None,
+        paper_verdict=result.decision.paper_verdict if len(trials) == planned else None,
         cut_short=decided is None,
         p_value=None,
         interval=None,
@@ -56,9 +54,9 @@ def again_in_turns(
     own = [one for one in results if one.sequential and (one.llm, one.table) == (result.llm, result.table)]
     planned = sum(one.queries for one in own)
     unread = asked < planned and result.verdict is Verdict.NO_ANSWER
-    detected = asked < planned and result.detectable_share is None and not unread
+    detected = asked < planned and result.evidence.detectable_share is None and not unread
     weighed = [trial for trial in in_turn(trials) if (trial.query.turn or 0) < asked]
-    decided = SequentialOutcome(asked, planned, detected, result.detectable_share, unread=unread)
+    decided = SequentialOutcome(asked, planned, detected, result.evidence.detectable_share, unread=unread)
     return result_in_turns(result.key, test, weighed, result.queries, decided, "", reference)
 
 
@@ -69,7 +67,7 @@ def _in_turns(result: Result, trials: Sequence[Trial], decided: SequentialOutcom
     if decided.detected or (not trials and not decided.unread):
         stopped = f"the table was decided after {decided.asked} of {decided.planned} queries of its row tests"
         return Decision(Verdict.UNINFORMATIVE, stopped)
-    if decided.unread or (result.answered or 0) < LEAST_READ_SHARE * len(trials):
+    if decided.unread or result.evidence.answered < LEAST_READ_SHARE * len(trials):
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if decided.share is None:
         return Decision(Verdict.UNINFORMATIVE, "even a model that remembers all rows could have been missed")

@@ -37,7 +37,7 @@ class CorpusEvidence(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The corpora that contain a row."""
-        return tuple(dict.fromkeys(result.llm for result in self.results if result.hits))
+        return tuple(dict.fromkeys(result.llm for result in self.results if result.evidence.hits))
 
 
 def rows_of(of: Result | TableVerdict | TableName) -> RowsKey:
@@ -71,7 +71,9 @@ def _declared_results(
     weighed = [
         result
         for result in results
-        if tests[result.test].row_test and tests[result.test].family is Family.CORPUS and result.p_value is not None
+        if tests[result.test].row_test
+        and tests[result.test].family is Family.CORPUS
+        and result.evidence.p_value is not None
     ]
     by_corpus = grouped(weighed, lambda result: result.llm)
     own: dict[tuple[str, RowsKey], tuple[Result, ...]] = {}
@@ -136,7 +138,8 @@ def phrase_corpus_rows(own: CorpusEvidence) -> str:
 
 def phrase_own_rows(own: CorpusEvidence) -> str:
     """Return in words the rows of a table in a corpus that is itself a subject of the run."""
-    shares = phrase([f"{result.hits} of {result.answered} rows" for result in own.results if result.hits])
+    found = [result.evidence for result in own.results if result.evidence.hits]
+    shares = phrase([f"{one.hits} of {one.answered} rows" for one in found])
     return f"the corpus holds {shares}: {_tests(own)}, {_p_value(own)}"
 
 
@@ -146,9 +149,9 @@ def _tests(own: CorpusEvidence) -> str:
 
 def phrase_no_rows(own: CorpusEvidence) -> str:
     """Return in words that the corpora are no evidence against the model, and why."""
-    if not any(result.verdict in DECIDED or result.rests_on for result in own.results):
-        return f"{phrase(list(own.evidence.corpora))} gave no result: {own.results[0].reason}"
-    column = own.evidence.without if any(result.rests_on for result in own.results) else None
+    if not any(result.verdict in DECIDED or result.decision.rests_on for result in own.results):
+        return f"{phrase(list(own.evidence.corpora))} gave no result: {own.results[0].decision.reason}"
+    column = own.evidence.without if any(result.decision.rests_on for result in own.results) else None
     p_without = rounded("p_value", own.evidence.p_without or 1.0)
     rests_on = f", which rests on {column} (without this column p = {p_without})" if column else ""
     found = f"{_shares(own)}{rests_on or f', which chance explains ({_p_value(own)})'}" if _shares(own) else NONE
@@ -157,8 +160,8 @@ def phrase_no_rows(own: CorpusEvidence) -> str:
 
 def _shares(own: CorpusEvidence) -> str:
     """Return in words the number of rows in each corpus; "" if no corpus contains any."""
-    holding = [result for result in own.results if result.hits and result.answered]
-    return phrase([f"{result.hits} of {result.answered} rows ({result.llm})" for result in holding])
+    holding = [result for result in own.results if result.evidence.hits and result.evidence.answered]
+    return phrase([f"{result.evidence.hits} of {result.evidence.answered} rows ({result.llm})" for result in holding])
 
 
 def _p_value(own: CorpusEvidence) -> str:

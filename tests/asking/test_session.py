@@ -214,8 +214,8 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
     answer(running)
     first, second = running.results()
     assert len(list(Journal(tmp_path).lines())) == 3
-    assert (first.verdict, first.reason) == ("no answer", "the run ended after 3 of 5 queries")
-    assert (second.verdict, second.reason) == ("skipped", "not asked: the run ended first")
+    assert (first.verdict, first.decision.reason) == ("no answer", "the run ended after 3 of 5 queries")
+    assert (second.verdict, second.decision.reason) == ("skipped", "not asked: the run ended first")
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
@@ -225,7 +225,9 @@ def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
     first, second = running.results()
     assert first.verdict == "contaminated"
     assert second.verdict == "skipped"
-    assert second.reason == "not asked: -x stopped the run after incomplete_completion on ships was contaminated"
+    assert (
+        second.decision.reason == "not asked: -x stopped the run after incomplete_completion on ships was contaminated"
+    )
 
 
 def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> None:
@@ -235,7 +237,7 @@ def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> N
 
     running = session(planned(Picky()), tmp_path)
     answer(running)
-    assert {(cell.verdict, cell.reason) for cell in running.results()} == {
+    assert {(cell.verdict, cell.decision.reason) for cell in running.results()} == {
         ("skipped", "the table enumerates its domain")
     }
 
@@ -258,7 +260,9 @@ def test_one_llm_that_cannot_be_reached_does_not_stop_the_others(tmp_path: Path)
 
     asyncio.run(both())
     absent = [cell for cell in running.results() if cell.llm == "spy:absent"]
-    assert {(cell.verdict, cell.reason) for cell in absent} == {("no answer", "no server at http://127.0.0.1:9")}
+    assert {(cell.verdict, cell.decision.reason) for cell in absent} == {
+        ("no answer", "no server at http://127.0.0.1:9")
+    }
 
 
 def test_no_llm_that_can_be_reached_is_an_error(tmp_path: Path) -> None:
@@ -335,7 +339,7 @@ def test_a_server_that_turns_out_to_score_texts_is_asked_each_of_its_queries_onc
     answer(running)
     found = {cell.test: cell for cell in running.results()}
     texts = [request.passage.text for request in spy.asked if isinstance(request.question, Passage)]
-    assert (found["perplexity"].lacks, bool(found["perplexity"].answered)) == (None, True)
+    assert (found["perplexity"].lacks, bool(found["perplexity"].evidence.answered)) == (None, True)
     assert len(texts) == len(set(texts))
     assert progress.queries == [found["membership"].queries, len(texts)]
     assert len(spy.asked) == planned
@@ -367,7 +371,7 @@ def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path
         running = session(plan([RunSource(model)], [ships()], [IS], tests, Options()), tmp_path)
         answer(running)
         (cell,) = running.results()
-        assert (cell.verdict, cell.answered) == (None, 100)
+        assert (cell.verdict, cell.evidence.answered) == (None, 100)
 
 
 def test_a_damaged_line_of_scores_is_asked_again(tmp_path: Path) -> None:
@@ -601,7 +605,7 @@ def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
     assert (len(well.asked), len(dying.asked)) == (ALL, 2)
     own = [cell for cell in running.results() if cell.llm == "spy:dying"]
     assert [cell.verdict for cell in own] == ["no answer", "no answer"]
-    assert all("HTTP 402: the account is empty" in str(cell.reason) for cell in own)
+    assert all("HTTP 402: the account is empty" in str(cell.decision.reason) for cell in own)
     assert running.used()["spy:dying"].ended == "HTTP 402: the account is empty"
     assert running.used()["spy:one"] == LlmFacts(spec="spy:one", requests=ALL, retries=0, dollars=0.0)
     assert running.limit() is None
@@ -627,7 +631,7 @@ def test_at_most_so_many_requests_and_then_a_report(tmp_path: Path) -> None:
     assert running.limit() == "--max-requests 4 is reached"
     assert running.failures() is None
     assert "not detected" not in {cell.verdict for cell in running.results()}
-    assert any("--max-requests 4 is reached" in str(cell.reason) for cell in running.results())
+    assert any("--max-requests 4 is reached" in str(cell.decision.reason) for cell in running.results())
 
 
 def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
@@ -725,7 +729,7 @@ def test_what_an_llm_can_do_may_be_found_out_as_it_connects(tmp_path: Path, foun
     asyncio.run(whole())
     generates = Capability.GENERATE in found
     assert len(spy.asked) == (ALL if generates else 0)
-    reasons = {cell.reason for cell in running.results()}
+    reasons = {cell.decision.reason for cell in running.results()}
     lacks = "spy:one cannot take part: the test needs an LLM that answers in words"
     assert (lacks in reasons) is not generates
 

@@ -49,6 +49,7 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     ReplyState,
+    Statistic,
     Trial,
     Verdict,
 )
@@ -109,7 +110,15 @@ class OneCell(base.Test):
         ]
         hits, answered = sum(each.hit is True for each in readings), sum(each.readable for each in readings)
         p_value = poisson_binomial_tail(chances, hits)
-        return Evidence("hits", hits, "", "", hits, len(trials), answered, p_value)
+        return Evidence(
+            statistic=Statistic(name="hits", value=hits),
+            null="",
+            sentence="",
+            hits=hits,
+            asked=len(trials),
+            answered=answered,
+            p_value=p_value,
+        )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         surest = max(query.chance[self.feature].surest for query in queries)
@@ -149,7 +158,15 @@ class Words(OneCell):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         true, decoy = (bool(trial.reading and trial.reading.hit) for trial in trials)
-        return Evidence("said", true, "", "", int(true), 1, 1, 1e-9 if true and not decoy else 1.0)
+        return Evidence(
+            statistic=Statistic(name="said", value=true),
+            null="",
+            sentence="",
+            hits=int(true),
+            asked=1,
+            answered=1,
+            p_value=1e-9 if true and not decoy else 1.0,
+        )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         return None
@@ -173,25 +190,25 @@ def simulate(table: Table, tests: Sequence[base.Test], answerer: str, seed: int,
 
 def test_an_oracle_is_found_and_so_is_its_table() -> None:
     found = outcomes("oracle", CELL)
-    assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.CONTAMINATED
-    assert found.queries(CELL.id) == found.results[CELL.id].answered == QUERIES
-    assert (found.results[CELL.id].p_value or 1) < 1e-20
+    assert found.parts[CELL.id]["verdict"] is found.parts[TOGETHER]["verdict"] is Verdict.CONTAMINATED
+    assert found.queries(CELL.id) == found.results[CELL.id].evidence.answered == QUERIES
+    assert (found.results[CELL.id].evidence.p_value or 1) < 1e-20
 
 
 @pytest.mark.parametrize("answerer", ["decliner", "refuser", "empty", "fails", "truncates"])
 def test_who_does_not_answer_is_never_clean(answerer: str) -> None:
     found = outcomes(answerer, CELL)
-    assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.NO_ANSWER
-    assert found.results[CELL.id].answered == 0
-    assert found.results[CELL.id].reason
+    assert found.parts[CELL.id]["verdict"] is found.parts[TOGETHER]["verdict"] is Verdict.NO_ANSWER
+    assert found.results[CELL.id].evidence.answered == 0
+    assert found.results[CELL.id].decision.reason
 
 
 def test_what_cannot_tell_is_not_asked() -> None:
     found = outcomes("oracle", BLUNT, UNFIT)
     blunt, unfit = found.results[BLUNT.id], found.results[UNFIT.id]
-    assert (blunt.verdict, blunt.queries, blunt.reason) == (Verdict.UNINFORMATIVE, 0, "everyone knows it")
-    assert (unfit.verdict, unfit.queries, unfit.reason) == (Verdict.SKIPPED, 0, "no row can be asked")
-    assert (found.parts[TOGETHER].verdict, found.parts[TOGETHER].p_value) == (Verdict.UNINFORMATIVE, None)
+    assert (blunt.verdict, blunt.queries, blunt.decision.reason) == (Verdict.UNINFORMATIVE, 0, "everyone knows it")
+    assert (unfit.verdict, unfit.queries, unfit.decision.reason) == (Verdict.SKIPPED, 0, "no row can be asked")
+    assert (found.parts[TOGETHER]["verdict"], found.parts[TOGETHER]["p_value"]) == (Verdict.UNINFORMATIVE, None)
 
 
 def test_words_say_nothing_of_the_table() -> None:
@@ -202,7 +219,7 @@ def test_words_say_nothing_of_the_table() -> None:
 
 def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
     def values(seed: int) -> list[float | None]:
-        return [outcomes(answerer, CELL, seed=seed).results[CELL.id].p_value for answerer in ANSWERERS]
+        return [outcomes(answerer, CELL, seed=seed).results[CELL.id].evidence.p_value for answerer in ANSWERERS]
 
     assert values(3) == values(3) != values(4)
 
@@ -211,7 +228,9 @@ def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
 @pytest.mark.slow
 def test_p_values_of_who_knows_no_row_are_no_smaller_than_by_chance(answerer: str) -> None:
     table = ships()
-    values = [simulate(table, [CELL], answerer, seed, 0.01).results[CELL.id].p_value or 0.0 for seed in range(100)]
+    values = [
+        simulate(table, [CELL], answerer, seed, 0.01).results[CELL.id].evidence.p_value or 0.0 for seed in range(100)
+    ]
     for level in (0.01, 0.1, 0.5):
         assert sum(value <= level for value in values) <= 100 * level + 3 * (100 * level) ** 0.5
 

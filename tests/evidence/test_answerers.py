@@ -64,8 +64,8 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
 def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: str) -> None:
     results = judged("oracle", tmp_path, serializer)
     assert {results[test].verdict for test in DECIDES} == {"contaminated"}
-    assert {results[test].paper_verdict for test in NUMBERED} == {"contaminated"}
-    assert {results[test].score for test in SCORED} == {1.0}
+    assert {results[test].decision.paper_verdict for test in NUMBERED} == {"contaminated"}
+    assert {results[test].evidence.score for test in SCORED} == {1.0}
 
 
 @pytest.mark.slow
@@ -74,12 +74,12 @@ def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     verdicts = {test: results[test].verdict for test in DECIDES}
     assert verdicts.pop("feature_completion") == "no answer"  # one name for every row, which the guesser does not list
     assert set(verdicts.values()) == {"not detected"}
-    assert {results[test].paper_verdict for test in NUMBERED} == {"not detected"}
+    assert {results[test].decision.paper_verdict for test in NUMBERED} == {"not detected"}
 
 
 @pytest.mark.slow
 def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
-    assert judged("yes", tmp_path)["membership"].score == 0.5
+    assert judged("yes", tmp_path)["membership"].evidence.score == 0.5
 
 
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
@@ -91,7 +91,7 @@ def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
     ) | dict.fromkeys(UNASKED, "skipped")
     for test in EVERY:  # decoys are beside the count
         result = results[test]
-        assert re.match(r"no readable answer to (\d+) of \1 queries", result.reason or "")
+        assert re.match(r"no readable answer to (\d+) of \1 queries", result.decision.reason or "")
 
 
 @pytest.mark.slow
@@ -99,10 +99,10 @@ def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(
     results = judged("formatter", tmp_path)
     assert {results[test].verdict for test in DECIDES} == {"contaminated"}
     # B1: the first line alone is kept, and a preamble is what it holds
-    assert {results[test].paper_verdict for test in ROW_TESTS} == {"not detected"}
+    assert {results[test].decision.paper_verdict for test in ROW_TESTS} == {"not detected"}
 
 
 @pytest.mark.slow
 def test_the_published_algorithm_never_calls_a_failed_call_clean(tmp_path: Path) -> None:
     results = judged("fails", tmp_path)
-    assert {results[test].paper_verdict for test in NUMBERED} == {"no answer"}
+    assert {results[test].decision.paper_verdict for test in NUMBERED} == {"no answer"}

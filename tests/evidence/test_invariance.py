@@ -65,11 +65,11 @@ def run(serializer: str = "is") -> AnswererPlan:
 
 
 def p_values(of: AnswererPlan, kind: str) -> Mapping[str, object]:
-    return {test: pytest.approx(each.p_value) for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
+    return {test: pytest.approx(each["p_value"]) for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
 def found(of: AnswererPlan, kind: str) -> Mapping[str, float | None]:
-    return {test: each.p_value for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
+    return {test: each["p_value"] for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
 def cell_of(test: str) -> PlannedResult:

@@ -8,9 +8,9 @@ import pytest
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.result_building import read_trial
 from tests.answer_forms import FORMS, form
 from tests.evidence.test_reading import COLUMNS, NUMBER, PERSON, PROMPT, ROW, WORDS
 

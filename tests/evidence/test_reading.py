@@ -15,10 +15,10 @@ from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
 from tabcontam.evidence.rows.answer_cells import sorts_of
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.membership import Membership
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_readers import read_json, read_list
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.result_building import read_trial
 
 SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Yes, The Hx Smoking is Yes"
 PROMPT = Prompt((Message("user", f"Rows:\n{SHOWN}\n\nWrite the row."),), f"Rows:\n{SHOWN}\n", "")

@@ -16,6 +16,7 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     ReplyState,
+    Statistic,
     Trial,
 )
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
@@ -67,7 +68,9 @@ class Unplaced(base.Test):
         return Reading(None, hit=False, paper_hit=False, readable=False)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        return Evidence("nothing", 0.0, "", "", 0, 0, 0)
+        return Evidence(
+            statistic=Statistic(name="nothing", value=0.0), null="", sentence="", hits=0, asked=0, answered=0
+        )
 
 
 NOTHING = None

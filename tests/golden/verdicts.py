@@ -9,7 +9,7 @@ import csv
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -43,7 +43,7 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twin_tables import twin
-from tabcontam.verdicts.result_types import Result, TableVerdict
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.chances import Archive, Chances, stored
@@ -131,7 +131,10 @@ def of_recorded(name: str) -> Rows:
     path = Path(os.environ["TABCONTAM_REPLAY"], name)
     calibrated, paper = (judge_files([path], rules, english(), False).results for rules in (CALIBRATED, PAPER))
     pairs = zip(calibrated, paper, strict=True)
-    return {f"{path.name} {number} {own.test}": _row(own, other) for number, (own, other) in enumerate(pairs)}
+    return {
+        f"{path.name} {number} {own.test}": _row(values_of(own), values_of(other))
+        for number, (own, other) in enumerate(pairs)
+    }
 
 
 def of_real(name: str, anew: bool = False) -> tuple[Rows, Archive]:
@@ -188,15 +191,15 @@ def _modules() -> dict[str, str]:
     return {test.id: type(test).__module__ for test in built_in_tests()}
 
 
-def _row(part: Result | TableVerdict, paper: Result | TableVerdict | None) -> Row:
-    numbers = (part.p_value, part.q_value, part.recalled_bits)
+def _row(part: Mapping[str, Any], paper: Mapping[str, Any] | None) -> Row:
+    numbers = (part["p_value"], part["q_value"], part["recalled_bits"])
     p, q, bits = (None if number is None else float(f"{number:.6g}") for number in numbers)
-    of_paper = (_name(paper), code(paper.reason)) if paper else (None, "")
-    return Row(_name(part), p, q, bits, code(part.reason), *of_paper)
+    of_paper = (_name(paper), code(paper["reason"])) if paper else (None, "")
+    return Row(_name(part), p, q, bits, code(part["reason"]), *of_paper)
 
 
-def _name(part: Result | TableVerdict) -> str | None:
-    return part.verdict and Verdict(part.verdict).name
+def _name(part: Mapping[str, Any]) -> str | None:
+    return part["verdict"] and Verdict(part["verdict"]).name
 
 
 class Knowing(Protocol):

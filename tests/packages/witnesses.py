@@ -28,6 +28,7 @@ from tabcontam.evidence.base import (
     Reply,
     ReplyState,
     Scores,
+    Statistic,
     Test,
     Token,
     Trial,
@@ -75,8 +76,7 @@ class Witness(Test):
         read = [trial.reading for trial in trials if trial.readable and trial.reading]
         hits = sum(reading.hit is True for reading in read)
         return Evidence(
-            statistic="rows known",
-            value=hits,
+            statistic=Statistic(name="rows known", value=hits),
             null="a coin",
             sentence=f"{hits} of {len(read)} rows known",
             hits=hits,
@@ -195,7 +195,15 @@ class Silly(Told):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """All is known."""
-        return Evidence("certainty", 1.0, "none", "all rows are known", 1, 1, 1, p_value=1e-12)
+        return Evidence(
+            statistic=Statistic(name="certainty", value=1.0),
+            null="none",
+            sentence="all rows are known",
+            hits=1,
+            asked=1,
+            answered=1,
+            p_value=1e-12,
+        )
 
 
 SILLIES = [

@@ -19,6 +19,7 @@ from tabcontam.replay.published_replay import replay_published
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.document import as_document, as_json, parse_results
 from tabcontam.verdicts.recorded_differences import RuleDifference
 from tabcontam.verdicts.result_types import Result
@@ -39,7 +40,7 @@ def asked(row: int, output: str | None = None, llm: str = "m", **given: Any) -> 
 
 
 def judge(*records: Record) -> list[dict[str, Any]]:
-    return [asdict(cell) for cell in replay_calibrated(records, english())[0]]
+    return [values_of(cell) for cell in replay_calibrated(records, english())[0]]
 
 
 def verdict(*records: Record) -> Verdict:
@@ -115,7 +116,7 @@ def timed() -> tuple[float, list[Result], list[RuleDifference]]:
 @cache
 def judged() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     _, cells, different = timed()
-    return [asdict(cell) for cell in cells], [asdict(one) for one in different]
+    return [values_of(cell) for cell in cells], [asdict(one) for one in different]
 
 
 def cells(**wanted: str | None) -> list[dict[str, Any]]:
@@ -189,7 +190,7 @@ class TestTenLlms:
 
     def test_the_paper_s_verdicts_stand_beside(self) -> None:
         paper = replay_published(read_records(Path(FOLDER, "records.jsonl")), english())
-        assert [cell.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
+        assert [cell.decision.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
 
     def test_every_cell_can_be_written_as_json(self) -> None:
         found = RunResults(

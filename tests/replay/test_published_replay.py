@@ -15,8 +15,9 @@ from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import read_records
 from tabcontam.replay.calibrated_replay import replay_calibrated
 from tabcontam.replay.published_replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, replay_published
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.recorded_differences import RecordedDifference
-from tabcontam.verdicts.result_types import Result, field_values
+from tabcontam.verdicts.result_types import Result
 from tests.replay.made import record, row_record, written
 
 CELL = """
@@ -41,9 +42,9 @@ def judged(tmp_path: Path) -> Any:
 class TestCells:
     def test_hold_every_key_of_a_results_file(self, judged: Any) -> None:
         (cell,) = judged(record())
-        assert sorted(field_values(cell)) == sorted(CELL.split())
-        assert cell.verdict == cell.paper_verdict == "contaminated"
-        assert (cell.hits, cell.answered, cell.queries, cell.score) == (1, 1, 1, 1.0)
+        assert sorted(values_of(cell)) == sorted(CELL.split())
+        assert cell.verdict == cell.decision.paper_verdict == "contaminated"
+        assert (cell.evidence.hits, cell.evidence.answered, cell.queries, cell.evidence.score) == (1, 1, 1, 1.0)
         assert (cell.source, cell.serializer, cell.prompts, cell.kind) == ("a.txt", None, None, "memorization")
 
     def test_one_a_file_and_serializer(self, judged: Any) -> None:
@@ -56,19 +57,19 @@ class TestCells:
 
     def test_one_answer_is_enough(self, judged: Any) -> None:
         (cell,) = judged(record(output="none"), record(output="none"), record())
-        assert (cell.verdict, cell.hits) == ("contaminated", 1)
+        assert (cell.verdict, cell.evidence.hits) == ("contaminated", 1)
 
     @pytest.mark.parametrize(("hits", "verdict"), [(3, "contaminated"), (2, "not detected")])
     def test_incomplete_completion_needs_half(self, judged: Any, hits: int, verdict: str) -> None:
         answers = [row_record() for _ in range(hits)] + [row_record(output="Fare is 1") for _ in range(5 - hits)]
         (cell,) = judged(*answers)
-        assert (cell.paper_verdict, cell.hits, cell.queries) == (verdict, hits, 5)
+        assert (cell.decision.paper_verdict, cell.evidence.hits, cell.queries) == (verdict, hits, 5)
 
     def test_membership_has_only_a_score(self, judged: Any) -> None:
         raw = record(test_id="", test="membership", score=60, n=100, n_yes=80, n_no=15)
         (cell,) = judged({key: raw[key] for key in raw if key not in ("output", "expected", "matches", "decision")})
-        assert (cell.verdict, cell.paper_verdict, cell.score) == (None, None, 0.6)
-        assert (cell.hits, cell.answered, cell.queries, cell.kind) == (60, 95, 100, "membership")
+        assert (cell.verdict, cell.decision.paper_verdict, cell.evidence.score) == (None, None, 0.6)
+        assert (cell.evidence.hits, cell.evidence.answered, cell.queries, cell.kind) == (60, 95, 100, "membership")
 
     def test_an_answer_that_declines_is_none_under_the_calibrated_rules(self, judged: Any) -> None:
         words = {"test": "feature_list_uninformed", "expected": str(["fnlwgt", "workclass", "capital.loss", "pdays"])}
@@ -76,14 +77,14 @@ class TestCells:
         others = [record(dataset=f"other {number}", output="age, name", **words) for number in range(30)]
         published, calibrated = judged(silent, *others)[0], judged(silent, *others, rules="calibrated")[0]
         assert published.verdict == "not detected"
-        assert (calibrated.verdict, calibrated.paper_verdict) == ("no answer", "not detected")
-        assert calibrated.reason
+        assert (calibrated.verdict, calibrated.decision.paper_verdict) == ("no answer", "not detected")
+        assert calibrated.decision.reason
 
     def test_under_the_calibrated_rules_hold_the_same_keys(self, judged: Any) -> None:
         cells = judged(record(), row_record(), record(dataset="iris"), record(dataset="wine"), rules="calibrated")
         for cell in cells:
-            assert sorted(field_values(cell)) == sorted(CELL.split())
-            assert (cell.verdict, cell.paper_verdict) == ("uninformative", "contaminated")
+            assert sorted(values_of(cell)) == sorted(CELL.split())
+            assert (cell.verdict, cell.decision.paper_verdict) == ("uninformative", "contaminated")
 
     def test_what_the_record_says_was_found_is_not_believed(self, judged: Any) -> None:
         (cell,) = judged(record(output="nothing", decision=True))
@@ -171,7 +172,9 @@ class TestTenLlms:
     def decided(self) -> dict[tuple[str, ...], bool]:
         main = [cell for cell in cells(False) if cell.serializer is None]
         keys = ("llm", "dataset", "test", "source")
-        return {tuple(getattr(cell, key) for key in keys): cell.paper_verdict == "contaminated" for cell in main}
+        return {
+            tuple(getattr(cell, key) for key in keys): cell.decision.paper_verdict == "contaminated" for cell in main
+        }
 
     @pytest.mark.slow
     def test_published_cells(self) -> None:
@@ -229,7 +232,7 @@ class TestTenLlms:
     def test_membership_scores(self) -> None:
         scored = [cell for cell in cells(False) if cell.test == "membership"]
         assert len(scored) == 119
-        assert all(0 <= (cell.score or 0) <= 1 and cell.verdict is None for cell in scored)
+        assert all(0 <= (cell.evidence.score or 0) <= 1 and cell.verdict is None for cell in scored)
 
     @pytest.mark.slow
     def test_the_portable_reader_decides_alike(self) -> None:

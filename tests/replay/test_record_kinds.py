@@ -25,7 +25,7 @@ def test_files_are_judged_together(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     one, other = written(tmp_path, record()), written(tmp_path / "other", row_record(file="b.txt"))
     found = judge_files([one, other], "paper", english(), with_differences=True)
-    assert [(cell.source, cell.paper_verdict) for cell in found.results] == [
+    assert [(cell.source, cell.decision.paper_verdict) for cell in found.results] == [
         ("a.txt", "contaminated"),
         ("b.txt", "contaminated"),
     ]

@@ -73,8 +73,8 @@ class TestRows:
         assert p_value(recorded(said())) < 1e-6
         assert asked(recorded(said())).uninformative(0.001) is None
         assert found.recalled_bits is not None
-        assert found.expected is not None
-        assert found.recalled_bits > 20 > found.expected
+        assert found.measured.expected is not None
+        assert found.recalled_bits > 20 > found.measured.expected
 
     def test_b4_the_cells_that_are_right_count_and_the_wrong_one_does_not(self) -> None:
         wrong = "no" if CELLS["tolldue"] == "yes" else "yes"

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from dataclasses import fields
 from typing import Any
 
 import pandas as pd
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from tabcontam.report.csv_text import FORMULA, guarded
 from tabcontam.report.frame import RESULTS, frame
+from tabcontam.verdicts.columns import record_columns
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.wording import visible
@@ -30,7 +30,7 @@ def test_one_row_a_cell_with_every_field() -> None:
     rows = read(of)
     assert len(rows) == len(of["results"])
     assert list(rows[0]) == list(RESULTS)
-    assert set(RESULTS) >= {field.name for field in fields(Result)} - {"statistic", "interval", "memory"}
+    assert set(RESULTS) >= {one.name for one in record_columns(Result)} - {"statistic", "interval", "memory"}
     assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["results"]]
 
 

@@ -167,12 +167,6 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
     assert len(found.all("span", **{"class": "differs"})) == 1
 
 
-def test_a_result_without_hits_states_how_much_was_answered() -> None:
-    figures = {"hits": None, "expected_hits": None, "answered": 45, "queries": 45, "score": 0.5}
-    text = " ".join(page(document([cell("m", "iris", "membership", None, **figures)]), []).text.split())
-    assert "answered 45; queries 45; score 0.5" in text
-
-
 def test_a_cell_that_was_not_asked_has_no_figures() -> None:
     figures = {"hits": 0, "answered": 0, "queries": 0}
     found = page(document([cell("m", "iris", "full_completion", "skipped", **figures)]), [])

@@ -128,7 +128,7 @@ def test_the_figures_of_a_cell_are_properties() -> None:
     case = parsed(of).find(".//testcase")
     assert case is not None
     assert properties(case).items() >= {
-        "paper_verdict": "contaminated", "statistic": "recalled bits", "statistic_value": "8.25",
+        "paper_verdict": "contaminated", "statistic_name": "recalled bits", "statistic_value": "8.25",
         "statistic_expected": "9.07", "p_value": "0.57", "q_value": "0.81", "interval_low": "0.0",
         "interval_high": "0.11", "interval_of": "rows remembered", "recalled_bits": "8.25", "detectable_share": "0.12",
     }.items()  # fmt: skip

@@ -6,12 +6,15 @@ from typing import Any
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.report.replay_text import render_replay
 from tabcontam.runs.folder import replay_results
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result
 
 PLACE: dict[str, Any] = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion"}
 PLACE |= {"source": "a.txt"}
-CELL = Result(**PLACE, kind=EvidenceKind.MEMORIZATION, verdict=Verdict.NOT_DETECTED, paper_verdict=Verdict.CONTAMINATED)
+CELL = record_of(
+    Result, **PLACE, kind=EvidenceKind.MEMORIZATION, verdict=Verdict.NOT_DETECTED, paper_verdict=Verdict.CONTAMINATED
+)
 RECORDED = RecordedDifference(
     **PLACE, level="answer", line=7, ours=True, recorded=False, group="dictionary", explanation="one"
 )
@@ -51,7 +54,7 @@ def test_differences_from_the_records_and_between_the_rules_stand_apart() -> Non
 
 def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> None:
     verdicts = (None, Verdict.UNINFORMATIVE, Verdict.NOT_DETECTED, Verdict.CONTAMINATED)
-    cells = [replace(CELL, verdict=verdict) for verdict in verdicts]
+    cells = [CELL.changed(verdict=verdict) for verdict in verdicts]
     last = render_replay(replay_results(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
     assert last == "results: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tabcontam.evidence.base import EvidenceKind, Family
+from tabcontam.evidence.base import EvidenceKind, Family, Statistic
 from tabcontam.evidence.likelihood.perplexity import Perplexity
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK
 from tabcontam.report.row_scores import EARLY, LATE, RowScore, scored_tables
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.verdicts.result_types import Result, Statistic
+from tabcontam.verdicts.columns import record_of
+from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import CatalogueFacts, DatasetFacts, LlmFacts, RunFacts
 from tests.report.rendered import pages_of
@@ -17,10 +18,11 @@ KNOWN = LlmFacts(spec="gpt-4o", resolved="gpt-4o", stands_for="openai:gpt-4o")
 
 
 def auc(dataset: str, edition: str = "e", test: str = Loss.id, llm: str = "gpt-4o", **fields: object) -> Result:
-    cell = Result(llm=llm, dataset=dataset, edition=edition, serializer="is", test=test, kind=EvidenceKind.LIKELIHOOD,
+    cell = record_of(Result, llm=llm, dataset=dataset, edition=edition, serializer="is", test=test,
+                  kind=EvidenceKind.LIKELIHOOD,
                   score=0.8, hits=70, answered=90, queries=200, interval=(0.7, 0.9), interval_of="the AUC",
                   statistic=Statistic(name="AUC", value=0.8, expected=0.5))  # fmt: skip
-    return replace(cell, **fields)  # type: ignore[arg-type]
+    return cell.changed(**fields)
 
 
 def view(cells: Sequence[Result], datasets: Sequence[DatasetFacts] = ()) -> RunResults:

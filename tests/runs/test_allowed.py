@@ -108,10 +108,10 @@ def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackSe
     alone, beside = made(order(server, players, "alone")), made(order(server, players, "beside", "old"))
     (before,), (after,) = alone.results.results, beside.results.results
     assert (before.verdict, after.verdict) == (Verdict.CONTAMINATED, Verdict.UNINFORMATIVE)  # all of it is known
-    assert after.hits == before.hits
-    assert after.recalled_bits == 0
+    assert after.evidence.hits == before.evidence.hits
+    assert after.evidence.recalled_bits == 0
     assert after.reference == f"openai:old@{server.url}"
-    assert "queries, which count for nothing" in (after.sentence or "")
+    assert "queries, which count for nothing" in after.evidence.sentence
     assert asked_of(server, "old") == after.queries
 
 
@@ -155,9 +155,9 @@ def test_refusals_and_failures_of_a_reference_are_no_knowledge(
 ) -> None:
     (alone,) = made(order(server, players, "alone")).results.results
     (beside,) = made(order(server, players, "beside", model)).results.results
-    assert (beside.verdict, beside.p_value) == (Verdict.CONTAMINATED, alone.p_value)
+    assert (beside.verdict, beside.evidence.p_value) == (Verdict.CONTAMINATED, alone.evidence.p_value)
     assert f"the reference openai:{model}@{server.url} answered only 0 of {beside.queries} queries" in (
-        beside.sentence or ""
+        beside.evidence.sentence or ""
     )
 
 
@@ -206,7 +206,7 @@ def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServe
     kept = [line for line in lines if "openai:old@" not in line]
     path.write_text("\n".join([*kept, *(line for line in lines if line not in kept)][:-5]) + "\n")
     (cell,) = rescore(outcome.folder, None).results
-    assert "answered only" in (cell.sentence or "")
+    assert "answered only" in cell.evidence.sentence
 
 
 @pytest.mark.slow
@@ -218,7 +218,7 @@ def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_know
     asked = order(server, players, "run", "old", options=options, expression=expression)
     cells = made(asked).results.results
     assert Verdict.SKIPPED not in {cell.verdict for cell in cells}
-    assert all(cell.queries == cell.answered or cell.verdict is Verdict.NO_ANSWER for cell in cells)
+    assert all(cell.queries == cell.evidence.answered or cell.verdict is Verdict.NO_ANSWER for cell in cells)
 
 
 @pytest.mark.slow

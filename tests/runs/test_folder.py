@@ -125,7 +125,7 @@ def test_runs_of_two_seeds_are_compared_by_other_queries_and_that_is_said(seeds:
     by_test = {line.test: line for line in merged.comparisons}
     assert by_test["full_completion"].queries == 0
     assert (by_test["full_completion"].first, by_test["full_completion"].second) == tuple(map(str, seeds))
-    shares = [on_disk(folder).results[0].score for folder in seeds]
+    shares = [on_disk(folder).results[0].evidence.score for folder in seeds]
     assert [by_test["full_completion"].first_share, by_test["full_completion"].second_share] == shares
     assert [part.seed for part in merged.run.runs] == [0, 1]
     assert any(note.kind is NoteKind.SEEDS for note in merged.run.notes)
@@ -183,7 +183,7 @@ def test_the_same_merge_writes_the_same_bytes(seeds: list[Path], tmp_path: Path)
 
 def test_rescoring_says_the_same_by_column_and_writes_the_same_recalled_rows(seeds: list[Path]) -> None:
     before, rows = load(seeds[0]), (seeds[0] / "recalled.csv").read_bytes()
-    assert any(cell.without for cell in before.results)
+    assert any(cell.evidence.without for cell in before.results)
     assert rows.count(b"\r\n") > 1
     again = rescore(seeds[0], None)
     assert (again.results, again.tables) == (before.results, before.tables)

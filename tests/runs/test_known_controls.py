@@ -54,7 +54,9 @@ def test_they_count_in_no_ranking_summary_failure_or_gate(asked: Outcome) -> Non
 def test_the_level_of_an_llm_is_its_own_with_them_and_without(asked: Outcome, tmp_path: Path) -> None:
     alone = execute(prepare(order(controls=False, out=tmp_path / "run")), Progress()).results
     own = [cell for cell in asked.results.results if cell.llm == MODE]
-    assert [(cell.p_value, cell.q_value) for cell in own] == [(one.p_value, one.q_value) for one in alone.results]
+    assert [(cell.evidence.p_value, cell.decision.q_value) for cell in own] == [
+        (one.evidence.p_value, one.decision.q_value) for one in alone.results
+    ]
 
 
 def test_the_report_says_what_they_have_read_and_what_was_found_in_them(asked: Outcome) -> None:

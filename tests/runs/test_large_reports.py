@@ -4,7 +4,7 @@ import gzip
 import json
 from base64 import b64decode
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +18,7 @@ from tabcontam.asking.trial_file import TRIALS, as_lines
 from tabcontam.report import evidence, html, junit, terminal
 from tabcontam.runs.folder import last_lines, merge, record
 from tabcontam.verdicts import document, large_document, parquet_results
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.document import as_json, parse_results, read_results, write_results
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
@@ -57,7 +58,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 class TestText:
     def test_it_is_that_of_the_standard_encoder(self, made: RunResults) -> None:
-        assert as_json(made) == json.dumps(made, ensure_ascii=False, indent=1, default=asdict) + "\n"
+        assert as_json(made) == json.dumps(made, ensure_ascii=False, indent=1, default=values_of) + "\n"
 
     @pytest.mark.parametrize(
         "value", [[], {}, [{}], {"a": [1, 2.5, True, None, float("inf")]}, {1: "x"}, "é\n\x00", [[], ["x"]], 1e300]

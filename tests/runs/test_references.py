@@ -1,4 +1,4 @@
-"""Several references: in merged, redacted, continued and rescored runs, and one of them named twice."""
+"""Several references: in merged, continued and rescored runs, and one of them named twice."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -64,9 +64,9 @@ def test_a_run_that_is_continued_and_judged_again_says_the_same(
     make: Made, server: LoopbackServer, tmp_path: Path
 ) -> None:
     (cell,) = make("run", "one", "two", "three").results
-    assert cell.memory is not None
-    assert cell.memory.several_references is not None
-    assert [one.llm.partition("@")[0] for one in cell.memory.several_references.references] == [
+    assert cell.evidence.memory is not None
+    assert cell.evidence.memory.several_references is not None
+    assert [one.llm.partition("@")[0] for one in cell.evidence.memory.several_references.references] == [
         "openai:one", "openai:two", "openai:three",
     ]  # fmt: skip
     asked = len(server.asked)
@@ -74,10 +74,13 @@ def test_a_run_that_is_continued_and_judged_again_says_the_same(
     assert make("run", "one", "two", "three").results == (cell,)
     assert rescore(tmp_path / "run", None).results == (cell,)
     (turned,) = make("run", "one", "three", "two").results  # of further ones the order says nothing
-    assert turned.memory is not None
-    assert turned.memory.several_references is not None
-    assert (turned.memory.several_references.share, *turned.memory.several_references.interval) == pytest.approx(
-        (cell.memory.several_references.share, *cell.memory.several_references.interval), abs=0.02
+    assert turned.evidence.memory is not None
+    assert turned.evidence.memory.several_references is not None
+    assert (
+        turned.evidence.memory.several_references.share,
+        *turned.evidence.memory.several_references.interval,
+    ) == pytest.approx(
+        (cell.evidence.memory.several_references.share, *cell.evidence.memory.several_references.interval), abs=0.02
     )
     assert rescore(tmp_path / "run", None).results == (turned,)
     assert len(server.asked) == asked

@@ -122,12 +122,17 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     assert table.reason.startswith(f"decided after {table.decided_after} of {table.sequential_queries} queries: E = ")
     for cell in cells:
         assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
-        assert (cell.p_value, cell.q_value, cell.interval, cell.without) == (None, None, None, {})
-        assert "p = " not in (cell.sentence or "")
-    telling = [cell for cell in cells if cell.hits]
+        assert (cell.evidence.p_value, cell.decision.q_value, cell.evidence.interval, cell.evidence.without) == (
+            None,
+            None,
+            None,
+            {},
+        )
+        assert "p = " not in cell.evidence.sentence
+    telling = [cell for cell in cells if cell.evidence.hits]
     assert telling
     assert {cell.verdict for cell in telling} == {Verdict.CONTAMINATED}
-    assert all("(E = " in (cell.sentence or "") for cell in telling)
+    assert all("(E = " in cell.evidence.sentence for cell in telling)
 
 
 @pytest.mark.slow
@@ -138,7 +143,7 @@ def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     assert table.verdict is Verdict.NOT_DETECTED
     assert table.decided_after == model.asked[0] <= 60
     assert {cell.verdict for cell in cells} == {Verdict.NOT_DETECTED}
-    assert {cell.detectable_share for cell in cells} == {0.25}
+    assert {cell.evidence.detectable_share for cell in cells} == {0.25}
     assert table.reason.endswith("a model that remembers 25% of the rows would have been detected")
 
 
@@ -200,12 +205,12 @@ def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(t
 def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_path: Path) -> None:
     *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
     assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
-    assert spared.reason == "not asked: the earlier row tests decided the table"
+    assert spared.decision.reason == "not asked: the earlier row tests decided the table"
     hardly = Options(until_decided=True, min_power=0.004)
     *rows, membership = asked(Teller("guesser"), tmp_path / "open", options=hardly, tests=[*ROWS, MATCHED])
     assert {cell.decided_after for cell in rows} == {sum(cell.queries for cell in rows)}
     assert (membership.verdict, membership.sequential) == (Verdict.NOT_DETECTED, False)
-    assert membership.p_value is not None
+    assert membership.evidence.p_value is not None
 
 
 @pytest.mark.usefixtures("cheaply")
@@ -346,8 +351,8 @@ def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     assert len(decided) >= 1
     for cell in found.results:
         if cell.sequential is False and cell.queries:
-            assert cell.reason is not None
-            assert "not asked: -x stopped the run after" in cell.reason
+            assert cell.decision.reason is not None
+            assert "not asked: -x stopped the run after" in cell.decision.reason
 
 
 @pytest.mark.slow
@@ -396,10 +401,10 @@ def test_a_control_is_asked_a_later_test_only_if_an_llm_is_undecided(tmp_path: P
 
     decided = asked_of_control("oracle", "decided", 0.25)
     assert 0 < (decided["full_completion"].decided_after or 0) <= 5
-    assert decided["matched_membership"].reason == "not asked: the earlier row tests decided the table"
+    assert decided["matched_membership"].decision.reason == "not asked: the earlier row tests decided the table"
     undecided = asked_of_control("guesser", "undecided", 0.004)
     assert 0 < (undecided["full_completion"].decided_after or 0) <= 5
-    assert undecided["matched_membership"].answered
+    assert undecided["matched_membership"].evidence.answered
     assert {one["perplexity"].verdict for one in (decided, undecided)} == {Verdict.SKIPPED}
 
 

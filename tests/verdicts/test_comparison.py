@@ -34,7 +34,7 @@ def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Resu
     made = Result(
         llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=EvidenceKind.MEMORIZATION
     )
-    return replace(made, **{"verdict": verdict and Verdict(verdict), "queries": 30} | changes)
+    return made.changed(**{"verdict": verdict and Verdict(verdict), "queries": 30} | changes)
 
 
 def verdict(word: str | None) -> Verdict | None:

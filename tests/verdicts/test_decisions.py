@@ -103,7 +103,7 @@ def test_a_table_below_twenty_rows_stays_uninformative_when_the_published_rules_
     found = build_result(cell.name, test, read, len(read), CALIBRATED, 0.01)
     (concluded,) = conclude([found], CALIBRATED, 0.01)
     assert concluded.verdict is Verdict.UNINFORMATIVE
-    assert concluded.paper_verdict is Verdict.CONTAMINATED
+    assert concluded.decision.paper_verdict is Verdict.CONTAMINATED
 
 
 def test_repeated_rows_make_no_table_large_enough() -> None:

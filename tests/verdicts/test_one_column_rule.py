@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from tabcontam.evidence.base import EvidenceKind, Family, Verdict
+from tabcontam.statistics.eprocess import Wealth
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.llm_ranking import ranking
 from tabcontam.verdicts.one_column_rule import join_evidence
 from tabcontam.verdicts.result_building import conclude, surely_contaminated, tables
-from tabcontam.verdicts.result_types import BetOutcome, Result, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.run_facts import known_tests
 from tests.report import synthetic
 from tests.report.rendered import judge
@@ -22,7 +24,8 @@ DAY = "all right answers are in born: facts from other sources would explain thi
 
 def cell(test: str, p_value: float, without: Mapping[str, float], bits: Mapping[str, float], **of: Any) -> Result:
     about = {"llm": "m", "dataset": "players", "edition": "e", "serializer": "is", "verdict": Verdict.NOT_DETECTED} | of
-    return Result(
+    return record_of(
+        Result,
         **about,
         test=test,
         kind=EvidenceKind.MEMORIZATION,
@@ -54,9 +57,9 @@ def judged(*cells: Result) -> tuple[list[Result], TableVerdict]:
 
 def test_a_finding_in_one_column_is_told_so_and_keeps_its_numbers() -> None:
     (found, other), table = judged(in_one(), clean(FULL))
-    assert (found.verdict, found.reason, found.rests_on) == ("uninformative", DAY, "born")
-    assert (found.p_value, found.q_value) == (1e-9, 2e-9)
-    assert (found.q_without, other.verdict) == (1.0, "not detected")
+    assert (found.verdict, found.decision.reason, found.decision.rests_on) == ("uninformative", DAY, "born")
+    assert (found.evidence.p_value, found.decision.q_value) == (1e-9, 2e-9)
+    assert (found.decision.q_without, other.verdict) == (1.0, "not detected")
     assert (table.verdict, table.reason, table.rests_on) == (
         "uninformative",
         "the baseline explains the answers in all columns but born (without this column p = 1): "
@@ -68,7 +71,7 @@ def test_a_finding_in_one_column_is_told_so_and_keeps_its_numbers() -> None:
 
 def test_what_stands_without_any_one_column_is_a_finding() -> None:
     (found, other), table = judged(in_two(), clean(FULL))
-    assert (found.verdict, found.otherwise, found.rests_on) == ("contaminated", "not detected", None)
+    assert (found.verdict, found.decision.otherwise, found.decision.rests_on) == ("contaminated", "not detected", None)
     assert (table.verdict, table.rests_on, other.verdict) == ("contaminated", None, "not detected")
 
 
@@ -88,15 +91,15 @@ def test_the_same_column_in_two_tests_is_one_column() -> None:
 
 def test_what_is_lost_without_a_column_but_not_guessed_is_said_with_its_p() -> None:
     (found, *_), _ = judged(cell(ONE, 1e-9, {"born": 0.03, "height": 1e-8}, {"born": 40.0, "height": 6.0}))
-    assert found.reason == (
+    assert found.decision.reason == (
         "the result rests on born (without this column p = 0.03): facts from other sources would explain this as well"
     )
 
 
 def test_matched_membership_is_no_second_column() -> None:
     """A law of kidney function shows in its result, and in the age that matched membership altered."""
-    altered = replace(
-        in_one("matched_membership"), kind=EvidenceKind.MEMBERSHIP, without={"age": 1.0}, columns={"age": 59.0}
+    altered = in_one("matched_membership").changed(
+        kind=EvidenceKind.MEMBERSHIP, without={"age": 1.0}, columns={"age": 59.0}
     )
     cells, table = judged(in_one(), altered)
     assert {*(one.verdict for one in cells), table.verdict} == {Verdict.UNINFORMATIVE}
@@ -140,16 +143,20 @@ def test_to_conclude_twice_is_to_conclude_once_and_more_cells_may_make_it_clean(
     once = conclude([in_one(), clean(FULL)], "calibrated", 0.01)
     assert conclude(once, "calibrated", 0.01) == once
     weak = conclude([cell(ONE, 0.009, {"born": 1.0}, {"born": 9.0})], "calibrated", 0.01)
-    assert (weak[0].verdict, weak[0].otherwise) == ("uninformative", "not detected")
+    assert (weak[0].verdict, weak[0].decision.otherwise) == ("uninformative", "not detected")
     more = [replace(clean(FULL), dataset=f"table {number}") for number in range(9)]
     lost, *_ = conclude([*weak, *more], "calibrated", 0.01)
-    assert (lost.verdict, lost.otherwise, lost.rests_on) == ("not detected", None, None)
+    assert (lost.verdict, lost.decision.otherwise, lost.decision.rests_on) == ("not detected", None, None)
 
 
 def test_an_undecided_cell_keeps_its_own_reason() -> None:
-    silent = replace(in_one(), verdict=Verdict.NO_ANSWER, reason="no readable answer to 60 of 65 queries")
+    silent = in_one().changed(verdict=Verdict.NO_ANSWER, reason="no readable answer to 60 of 65 queries")
     (found,), table = judged(silent)
-    assert (found.verdict, found.reason, found.rests_on) == (Verdict.NO_ANSWER, silent.reason, "born")
+    assert (found.verdict, found.decision.reason, found.decision.rests_on) == (
+        Verdict.NO_ANSWER,
+        silent.decision.reason,
+        "born",
+    )
     assert table.verdict == "uninformative"
 
 
@@ -168,8 +175,18 @@ def run_of(*cells: Result) -> dict[str, Any]:
     found, _ = judged(*cells)
     lines = [
         synthetic.weighed("m", "players", one.test, "not detected")
-        | {"columns": dict(one.columns), "without": dict(one.without), "p_value": one.p_value, "q_value": one.q_value}
-        | {"verdict": str(one.verdict), "reason": one.reason, "rests_on": one.rests_on, "q_without": one.q_without}
+        | {
+            "columns": dict(one.evidence.columns),
+            "without": dict(one.evidence.without),
+            "p_value": one.evidence.p_value,
+            "q_value": one.decision.q_value,
+        }
+        | {
+            "verdict": str(one.verdict),
+            "reason": one.decision.reason,
+            "rests_on": one.decision.rests_on,
+            "q_without": one.decision.q_without,
+        }
         for one in found
     ]
     return synthetic.document(lines, synthetic.tables_of(lines))
@@ -188,13 +205,13 @@ def test_the_gate_takes_no_finding_for_one_of_a_column_that_says_nothing_of_it()
         judge(document)
 
 
-def won(bits: float, rows: int = 5, honest: float = 0.0) -> BetOutcome:
-    return BetOutcome(memory=(bits,) * 5, honest=(honest,) * 5, rows=rows)
+def won(bits: float, rows: int = 5, honest: float = 0.0) -> Wealth:
+    return Wealth(memory=(bits,) * 5, honest=(honest,) * 5, rows=rows)
 
 
 def betting(test: str = ONE, bits: float = 20.0, alone: float = 18.0, **of: Any) -> Result:
     bets = {"": won(bits), "born": won(alone), "height": won(bits)}
-    return replace(clean(test), bets=bets, e_value=2.0**bits, **of)
+    return clean(test).changed(bets=bets, e_value=2.0**bits, **of)
 
 
 def test_bets_on_several_tests_and_their_p_values_share_the_level() -> None:
@@ -205,7 +222,7 @@ def test_bets_on_several_tests_and_their_p_values_share_the_level() -> None:
     assert both.standing.p_value == pytest.approx(2 * 2.0**-9)
     assert both.e_value == pytest.approx(2.0**9)
     in_one = join_evidence(
-        [betting(bits=-3.0, alone=-3.0), replace(betting(FULL, bits=0.0), p_value=1e-9, without={"born": 1e-6})]
+        [betting(bits=-3.0, alone=-3.0), betting(FULL, bits=0.0).changed(p_value=1e-9, without={"born": 1e-6})]
     )
     assert [in_one.p_value, in_one.standing.p_value] == pytest.approx([4e-9, 4e-6])  # much in one test
     in_turns = join_evidence([replace(part, sequential=True) for part in spread])
@@ -213,38 +230,38 @@ def test_bets_on_several_tests_and_their_p_values_share_the_level() -> None:
 
 
 def test_one_test_alone_has_its_own_p_value() -> None:
-    alone = replace(betting(), p_value=1e-5, without={"born": 1e-3})
+    alone = betting().changed(p_value=1e-5, without={"born": 1e-3})
     assert (join_evidence([alone]).p_value, join_evidence([alone]).standing.p_value) == (1e-5, 1e-3)
     assert join_evidence([alone]).e_value is None
-    beside_other = join_evidence([alone, betting(FULL), replace(clean(CUT), p_value=1e-8, without={})])
+    beside_other = join_evidence([alone, betting(FULL), clean(CUT).changed(p_value=1e-8, without={})])
     assert beside_other.p_value == pytest.approx(2 * 2.0**-40)  # each way at half the level
 
 
 def test_bets_of_several_tests_add_up_without_the_same_column() -> None:
-    one, other = betting(bits=8.0, alone=0.0), replace(betting(FULL, bits=8.0), bets={"": won(8.0), "club": won(7.0)})
-    both = join_evidence([replace(part, sequential=True, p_value=None, without={}) for part in (one, other)])
+    one, other = betting(bits=8.0, alone=0.0), betting(FULL, bits=8.0).changed(bets={"": won(8.0), "club": won(7.0)})
+    both = join_evidence([part.changed(sequential=True, p_value=None, without={}) for part in (one, other)])
     assert both.p_value == pytest.approx(2.0**-16)  # nothing but bets: 1 / E
     assert both.standing.without == "born"
     assert both.standing.p_value == pytest.approx(2.0**-8)
 
 
 def test_bets_that_win_by_one_column_or_by_two_rows_find_nothing() -> None:
-    (found,), table = judged(replace(betting(alone=0.0), sequential=True, p_value=None, without={}, decided_after=9))
+    (found,), table = judged(betting(alone=0.0).changed(sequential=True, p_value=None, without={}, decided_after=9))
     assert (found.verdict, table.verdict, table.rests_on) == ("not detected", "uninformative", "born")
     few = {"": won(30.0, rows=2), "born": won(30.0, rows=2)}
-    _, table = judged(replace(betting(), bets=few, sequential=True, p_value=None, without={}, decided_after=9))
+    _, table = judged(betting().changed(bets=few, sequential=True, p_value=None, without={}, decided_after=9))
     assert (table.verdict, table.p_value, table.e_value) == ("not detected", 1.0, 1.0)
 
 
 def test_what_an_honest_predictor_wins_is_no_memory() -> None:
     same = {"": won(30.0, honest=30.0)}
-    assert join_evidence([replace(betting(), bets=same, p_value=None, without={})]).p_value == 1
+    assert join_evidence([betting().changed(bets=same, p_value=None, without={})]).p_value == 1
 
 
 def test_a_cell_that_was_asked_in_turns_has_e_in_place_of_p_and_q() -> None:
     telling = betting(sequential=True, p_value=None, without={}, decided_after=9)
-    silent = replace(betting(FULL, bits=-1.0, alone=-1.0), sequential=True, p_value=None, without={}, decided_after=9)
+    silent = betting(FULL, bits=-1.0, alone=-1.0).changed(sequential=True, p_value=None, without={}, decided_after=9)
     (first, second), table = judged(telling, silent)
     assert (first.verdict, second.verdict, table.verdict) == ("contaminated", "not detected", "contaminated")
-    assert (first.q_value, first.q_without, second.q_value) == (None, None, None)
+    assert (first.decision.q_value, first.decision.q_without, second.decision.q_value) == (None, None, None)
     assert table.reason == "decided after 9 of 130 queries: E = 131,072"

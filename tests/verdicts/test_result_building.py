@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from tabcontam.evidence.base import EvidenceKind, Family, Verdict
+from tabcontam.evidence.base import EvidenceKind, Family, Statistic, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.llm_ranking import Rank, correlations, ranking
 from tabcontam.verdicts.result_building import conclude, tables
-from tabcontam.verdicts.result_types import Result, Statistic, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.rules import FAMILY_OVER
 from tabcontam.verdicts.run_facts import known_tests
 from tests.needed import needed
@@ -20,7 +21,8 @@ stats = needed("scipy.stats")  # imported when it is used
 
 
 def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Result:
-    return Result(
+    return record_of(
+        Result,
         llm="m",
         dataset=dataset,
         edition="e",
@@ -38,10 +40,10 @@ def test_a_finding_lost_among_more_cells_is_again_what_it_was_without() -> None:
     """Two answers of thirty were a finding of their run; beside another run's cells they were called clean."""
     silent = "no readable answer to 28 of 30 queries"
     (found,) = conclude([cell("iris", "no answer", 0.004, silent)], "calibrated", 0.01)
-    assert (found.verdict, found.reason) == ("contaminated", silent)
+    assert (found.verdict, found.decision.reason) == ("contaminated", silent)
     others = [cell(f"table {number}", "not detected", 0.9) for number in range(10)]
     lost, *_ = conclude([found, *others], "calibrated", 0.01)
-    assert (lost.verdict, lost.reason, lost.otherwise) == ("no answer", silent, None)
+    assert (lost.verdict, lost.decision.reason, lost.decision.otherwise) == ("no answer", silent, None)
 
 
 def test_to_conclude_twice_is_to_conclude_once() -> None:
@@ -81,7 +83,7 @@ def test_a_table_whose_row_tests_were_mostly_unread_is_not_clean(answered: tuple
 
     def of(test: str, read: int, p_value: float = 0.9) -> Result:
         word = "not detected" if read >= 15 else "no answer"
-        return replace(cell("iris", word, p_value), test=test, answered=read, asked=30)
+        return cell("iris", word, p_value).changed(test=test, answered=read, asked=30)
 
     cells = [of(test, read) for test, read in zip(tests, answered, strict=True)]
     (table,) = tables(conclude(cells, "calibrated", 0.01), "calibrated", 0.01)
@@ -94,7 +96,7 @@ def test_a_table_whose_row_tests_were_mostly_unread_is_not_clean(answered: tuple
 
 
 def test_a_table_of_an_older_run_which_counted_no_answers_stays_as_it_is() -> None:
-    cells = [replace(cell("iris", "not detected", 0.9), answered=3)]
+    cells = [cell("iris", "not detected", 0.9).changed(answered=3)]
     assert tables(cells, "calibrated", 0.01)[0].verdict == "not detected"
 
 
@@ -107,7 +109,7 @@ def test_what_one_family_finds_changes_nothing_in_another() -> None:
         return conclude([*cells, cell("iris", "not detected", 0.015)], "calibrated", 0.01)[-1]
 
     assert judged() == judged(*[1e-9] * 10) == judged(*[0.9] * 10)
-    assert judged().q_value == 0.015
+    assert judged().decision.q_value == 0.015
 
 
 def test_each_family_tests_a_table_at_the_level_and_the_bound_is_their_sum() -> None:
@@ -125,7 +127,8 @@ def test_each_family_tests_a_table_at_the_level_and_the_bound_is_their_sum() -> 
 def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Result:
     """A cell that has a score and no verdict, as `weigh` counts it."""
     hits = round(score * asked)
-    made = Result(
+    made = record_of(
+        Result,
         llm="m",
         dataset=dataset,
         edition="e",
@@ -139,7 +142,7 @@ def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: A
         interval=clopper_pearson(hits, asked),
         statistic=Statistic(name="share of valid answers that are right", value=score, expected=0.6),
     )
-    return replace(made, **changes)
+    return made.changed(**changes)
 
 
 class TestRanking:
@@ -184,7 +187,7 @@ class TestRanking:
     def test_counts_that_are_not_the_cells_statistic_have_an_interval_of_their_own(self) -> None:
         """Under the paper's rules an invalid answer is a wrong one."""
         known = scored("a", "classification_0shot", 0.5, statistic=Statistic(name="n", value=0.8, expected=0.6))
-        (line,) = ranking([replace(known, interval=(0.7, 0.9))], "paper")
+        (line,) = ranking([known.changed(interval=(0.7, 0.9))], "paper")
         assert line.zero_shot_interval == pytest.approx(clopper_pearson(50, 100), abs=1e-4)
 
     def test_a_score_without_counts_has_no_interval(self) -> None:
@@ -254,8 +257,8 @@ class TestLeftOutOfMeans:
 
     def test_the_cell_keeps_its_score_and_says_why(self) -> None:
         kept = scored("wine", "classification_0shot", 0.1, not_averaged=self.WINE, sentence="10 of 100 right")
-        assert (kept.score, kept.why) == (0.1, f"10 of 100 right; left out of means: {self.WINE}")
-        silent = replace(kept, verdict=Verdict.NO_ANSWER, reason="refused", sentence=None)
+        assert (kept.evidence.score, kept.why) == (0.1, f"10 of 100 right; left out of means: {self.WINE}")
+        silent = kept.changed(verdict=Verdict.NO_ANSWER, reason="refused", sentence=None)
         assert silent.why == "refused"
 
 
@@ -295,5 +298,5 @@ def test_all_llms_may_share_one_budget() -> None:
 def test_a_control_that_joined_takes_nothing_of_the_budget_of_all() -> None:
     cells = [cell("iris", "not detected", 0.004), replace(cell("iris", "not detected", 0.9), llm="n")]
     control = replace(cell("iris", "not detected", 0.004), llm="control:exposed", control=True)
-    q_values = {one.llm: one.q_value for one in conclude([*cells, control], "calibrated", 0.01, over="all")}
+    q_values = {one.llm: one.decision.q_value for one in conclude([*cells, control], "calibrated", 0.01, over="all")}
     assert q_values == {"m": pytest.approx(0.008), "n": pytest.approx(0.9), "control:exposed": pytest.approx(0.004)}

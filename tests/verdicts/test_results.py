@@ -103,11 +103,15 @@ def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, An
 
 def test_the_figures_of_a_cell_are_typed() -> None:
     (only,) = parse_results(document([weighed("m", "iris", "full_completion", "contaminated")])).results
-    assert only.statistic is not None
-    assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
-    assert only.interval == (0.25, 0.55)
-    assert only.interval_of == "rows remembered"
-    assert (only.null or "").startswith("the hidden cells drawn anew")
+    assert only.evidence.statistic is not None
+    assert (only.evidence.statistic.name, only.evidence.statistic.value, only.evidence.statistic.expected) == (
+        "recalled bits",
+        212.3125,
+        9.07,
+    )
+    assert only.evidence.interval == (0.25, 0.55)
+    assert only.evidence.interval_of == "rows remembered"
+    assert (only.evidence.null or "").startswith("the hidden cells drawn anew")
     assert only.numbers["detectable_share"] == 0.12
 
 

@@ -5,7 +5,6 @@ That every run of the tests is checked against it is `conftest.py`'s doing.
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from tabcontam.cli.commands import main
 from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.verdicts.columns import record_columns
 from tabcontam.verdicts.document import as_document, json_schema, parse_results
 from tabcontam.verdicts.result_types import Result
 from tests.replay.made import record, row_record
@@ -63,7 +63,7 @@ def test_every_object_of_ours_is_closed() -> None:
 @pytest.mark.slow
 def test_it_has_the_words_and_the_fields_of_a_cell() -> None:
     defined = json_schema()["$defs"]
-    assert list(defined["Result"]["properties"]) == [field.name for field in fields(Result)]
+    assert list(defined["Result"]["properties"]) == [one.name for one in record_columns(Result)]
     assert defined["EvidenceKind"]["enum"] == list(EvidenceKind)
     assert defined["Verdict"]["enum"] == list(Verdict)
 

@@ -22,6 +22,9 @@ def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean
     for trials in (read, []):
         found = result_in_turns(cell.name, test, trials, len(cell.written), SequentialOutcome(5, 20, detected=True))
         assert found.verdict is Verdict.UNINFORMATIVE
-        assert found.reason == "the table was decided after 5 of 20 queries of its row tests"
+        assert found.decision.reason == "the table was decided after 5 of 20 queries of its row tests"
     ended = result_in_turns(cell.name, test, read, len(cell.written), None, "HTTP 500")
-    assert (ended.verdict, ended.reason) == (Verdict.NO_ANSWER, "the run ended before the table was decided: HTTP 500")
+    assert (ended.verdict, ended.decision.reason) == (
+        Verdict.NO_ANSWER,
+        "the run ended before the table was decided: HTTP 500",
+    )

@@ -9,11 +9,11 @@ import pytest
 from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.result_building import read_trial
 from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
 from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
 from tests.made_tables import ships

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabcontam.evidence.base import EvidenceKind, Facts, Family, Verdict
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.result_building import conclude, tables
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.run_facts import TrainingDeclaration
@@ -36,7 +37,7 @@ def cell(llm: str, test: str, p_value: float | None, dataset: str = "iris", **ch
     said: dict[str, Any] = {"verdict": Verdict.NOT_DETECTED, "hits": 12, "answered": 300, "queries": 300}
     kind = TESTS[test].kind
     named = {"llm": llm, "dataset": dataset, "edition": "e", "serializer": "is", "test": test, "kind": kind}
-    return Result(**{**named, "p_value": p_value, **said, **changes})
+    return record_of(Result, **{**named, "p_value": p_value, **said, **changes})
 
 
 def judged(

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import DECOY, TWIN, NameAnswers, of_twin
-from tabcontam.evidence.base import READ, RONVAL, Evidence, EvidenceKind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import READ, RONVAL, Evidence, EvidenceKind, Prompt, PublishedRule, Query, Statistic, Trial
 from tabcontam.evidence.checks import draw_until_valid, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
@@ -101,15 +101,13 @@ class RecognitionTest(WordTest):
         counted = ", and ".join(one.clause for one in compared) or "0 of 0 about decoys"
         suffix = f" ({describe_p_value(p_value)}{self._distinguished(compared, level)})"
         return Evidence(
-            statistic="answers that name the dataset",
-            value=hits,
+            statistic=Statistic(name="answers that name the dataset", value=hits, expected=expected),
             null="the dataset is as likely to be named for a decoy",
             sentence=f"{hits} of {len(true)} answers name the dataset, and {counted}{suffix}",
             hits=hits,
             asked=len(trials_about_table(trials)),
             answered=sum(trial.readable for trial in true),
             p_value=p_value,
-            expected=expected,
             expected_hits=expected,
             interval=clopper_pearson(hits, len(true)) if true else None,
             interval_of="share of answers that name the dataset",

@@ -21,6 +21,7 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     ReplyState,
+    Statistic,
     Test,
     Trial,
     as_read,
@@ -113,15 +114,17 @@ class WordTest(Test):
         hits, observed = sum(named for named, _ in words), sum(units(chance) for named, chance in words if named)
         p_value = weighted_tail(weights, chances, observed)
         return Evidence(
-            statistic="bits of the named words",
-            value=observed / BIT_UNITS,
+            statistic=Statistic(
+                name="bits of the named words",
+                value=observed / BIT_UNITS,
+                expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / BIT_UNITS,
+            ),
             null="answers name each word for the table as often as for its decoys, or as a reader infers it",
             sentence=f"answers name {hits} of {len(words)} {self.unit}, {_explained(sum(chances), p_value)}",
             hits=hits,
             asked=asked,
             answered=len(words),
             p_value=p_value,
-            expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / BIT_UNITS,
             expected_hits=sum(chances),
             interval=clopper_pearson(hits, len(words)) if words else None,
             interval_of="share of the expected words that are named",
@@ -133,9 +136,7 @@ class WordTest(Test):
         counted = f"in all lists they name {together.hits} of {together.answered} {self.pool}"
         return replace(
             own,
-            statistic=f"{together.statistic} in all lists of {self.pool}",
-            value=together.value,
-            expected=together.expected,
+            statistic=replace(together.measured, name=f"{together.measured.name} in all lists of {self.pool}"),
             p_value=together.p_value,
             sentence=f"{alone}; {counted}, {_explained(together.expected_hits or 0.0, together.p_value or 1.0)}",
         )

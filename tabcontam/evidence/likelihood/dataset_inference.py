@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reading, RequiredInput, Scores, Trial
+from tabcontam.evidence.base import Evidence, Query, Reading, RequiredInput, Scores, Statistic, Trial
 from tabcontam.evidence.likelihood.plain_features import all_features, typical
 from tabcontam.evidence.likelihood.scored_rows import (
     LikelihoodTest,
@@ -132,9 +132,7 @@ class DatasetInference(LikelihoodTest):
         if own:
             losses = f"{fmean(plain):.2f} {UNIT} in published rows, {fmean(withheld):.2f} in withheld ones"
         return Evidence(
-            statistic="AUC against withheld rows",
-            value=value,
-            expected=0.5,
+            statistic=Statistic(name="AUC against withheld rows", value=value, expected=0.5),
             null="chance decided which rows were published, and which were withheld",
             sentence=f"{losses}; a published row is likelier than a withheld one in {value:.0%} of pairs"
             f"{format_interval(interval)}, corrected for how usual each row is ({describe_p_value(p_value)}, exact); "

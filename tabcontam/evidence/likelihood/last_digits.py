@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Likelihoods, Query, Reading, ReplyState, Trial
+from tabcontam.evidence.base import Evidence, Likelihoods, Query, Reading, ReplyState, Statistic, Trial
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.evidence.likelihood.exchange_groups import (
     ExchangeGroup,
@@ -145,9 +145,7 @@ class Digits(LikelihoodTest):
         not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
-            statistic=STATISTIC,
-            value=chance,
-            expected=expected,
+            statistic=Statistic(name=STATISTIC, value=chance, expected=expected),
             null="numbers that differ in their last digits are exchanged within groups of rows",
             sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows "
             f"({expected:.2f} expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "

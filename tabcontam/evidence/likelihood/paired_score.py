@@ -6,7 +6,7 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import RANKS, Evidence, Query, Reading, Scores, Trial
+from tabcontam.evidence.base import RANKS, Evidence, Query, Reading, Scores, Statistic, Trial
 from tabcontam.evidence.likelihood.scored_rows import (
     LikelihoodTest,
     ValueToken,
@@ -89,9 +89,7 @@ class PairedScore(LikelihoodTest):
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(
-            statistic=STATISTIC,
-            value=value,
-            expected=0.5,
+            statistic=Statistic(name=STATISTIC, value=value, expected=0.5),
             null="a shuffled twin's row in the place of each row",
             sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{format_interval(interval)}; "
             f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "

@@ -6,7 +6,7 @@ from math import log
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Trial
+from tabcontam.evidence.base import Evidence, Statistic, Trial
 from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.scored_rows import ValueToken, format_interval
 from tabcontam.statistics.exact_statistics import t_interval
@@ -66,9 +66,7 @@ class Perplexity(PairedScore):
         apart = f"{twin - own:+.2f}{format_interval(interval)}"
         took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {apart}"
         return Evidence(
-            statistic=STATISTIC,
-            value=own,
-            expected=twin if pairs else None,
+            statistic=Statistic(name=STATISTIC, value=own, expected=twin if pairs else None),
             null="a shuffled twin's row in the place of each row",
             sentence=f"{took}; {hits} of {len(pairs)} rows take fewer bits than their twin's row{unread}",
             hits=hits,

@@ -24,6 +24,7 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -178,9 +179,7 @@ class SurrogateRank(LikelihoodTest):
         unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
         counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
         return Evidence(
-            statistic="mean rank of the own cell",
-            value=value,
-            expected=0.5,
+            statistic=Statistic(name="mean rank of the own cell", value=value, expected=0.5),
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
             sentence=f"{counted}{among}, {format_small_number(len(found) * HIT_PERCENT / 100)} expected by chance; "
             f"{mean} ({describe_p_value(p_value)}){unread}",

@@ -19,6 +19,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -140,9 +141,7 @@ class RowOrder(Test):
         by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
         unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
         return Evidence(
-            statistic=STATISTIC,
-            value=first,
-            expected=len(gains) / 2,
+            statistic=Statistic(name=STATISTIC, value=first, expected=len(gains) / 2),
             null="rows that may change places could as well stand the other way round",
             sentence=f"{first} of {len(gains)} shards are likelier in the file's order than backwards "
             f"({format_small_number(len(gains) / 2)} expected){mean} "

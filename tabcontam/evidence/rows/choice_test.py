@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from tabcontam.evidence.answering import AnswerKind, ChoiceAnswers
-from tabcontam.evidence.base import READ, Capability, Evidence, EvidenceKind, Family, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.base import (
+    READ,
+    Capability,
+    Evidence,
+    EvidenceKind,
+    Family,
+    Query,
+    Reading,
+    Reply,
+    Statistic,
+    Test,
+    Trial,
+)
 from tabcontam.evidence.knowledge.word_test import MORE
 from tabcontam.evidence.thresholds import READ_CHOICE_CHARACTERS
 from tabcontam.reading.answer_text import choice_in
@@ -59,9 +71,7 @@ def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, get
     invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
     right = f"{hits} of {len(answers)} answers are right, AUC {rates.auc:.2f} [{low:.2f}, {high:.2f}]"
     return Evidence(
-        statistic="AUC",
-        value=rates.auc,
-        expected=expected_hits / len(answers) if answers else 0.5,
+        statistic=Statistic(name="AUC", value=rates.auc, expected=expected_hits / len(answers) if answers else 0.5),
         null=null,
         sentence=f"{right}, d' {rates.d_prime:.1f}{yes}{invalid}; {gets}",
         hits=hits,

@@ -106,7 +106,7 @@ class MatchedMembership(MembershipTest):
             discrimination(trials, NULL, sum(chances), gets),
             p_value=p_value,
             recalled_bits=sum(-log2(chance) for chance, right in answers if right),
-            share=detectable_choice_share(chances, level),
+            detectable_share=detectable_choice_share(chances, level),
             columns=bits_by_group(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
             without=p_values_without(groups, tail),
         )

@@ -26,6 +26,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     ReplyState,
+    Statistic,
     Trial,
 )
 from tabcontam.evidence.checks import draw_until_valid
@@ -129,9 +130,7 @@ class ClassificationTest(ChoiceTest):
         invalid = len(trials) - len(answers)
         none = f"; {invalid} {'answer names' if invalid == 1 else 'answers name'} no class" if invalid else ""
         return Evidence(
-            statistic="share of valid answers that are right",
-            value=score,
-            expected=majority,
+            statistic=Statistic(name="share of valid answers that are right", value=score, expected=majority),
             null="the answer is always the majority class",
             sentence=f"{hits} of {len(answers)} valid answers are right: "
             f"{score:.2f} [{low:.2f}, {high:.2f}]{gets}{none}",

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
-from tabcontam.evidence.base import Evidence, Query, ReplyState, Trial, TwinComparison
+from tabcontam.evidence.base import Evidence, Query, ReplyState, Statistic, Trial
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
@@ -53,9 +54,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
             fresh=len(fresh.right),
         )
     return Evidence(
-        statistic="memory's share",
-        value=found.mean,
-        expected=0.0,
+        statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
         null="the model is right as often on fresh rows, given how hard they are for the learners",
         sentence="; ".join(filter(None, (_describe(rows, fresh, found), _left_out(left_out, if_wrong)))),
         hits=sum(rows.right),
@@ -64,7 +63,7 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
         score=min(1.0, max(0.0, found.mean)),
         interval=found.interval,
         interval_of="memory's share",
-        twins=twins,
+        memory=twins,
     )
 
 

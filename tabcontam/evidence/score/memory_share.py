@@ -11,17 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import (
-    RECALLED,
-    Evidence,
-    Query,
-    ReferenceCurveExcess,
-    ReferenceTwinAccuracy,
-    ReplyState,
-    Trial,
-    TwinComparison,
-    TwinLossDifference,
-)  # fmt: skip
+from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Statistic, Trial
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
@@ -35,6 +25,12 @@ from tabcontam.evidence.score.shares import (
 )
 from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
+from tabcontam.evidence.twin_comparison import (
+    ReferenceCurveExcess,
+    ReferenceTwinAccuracy,
+    TwinComparison,
+    TwinLossDifference,
+)
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.fresh_table_rows import fresh_labels
@@ -151,9 +147,7 @@ class MemoryShare(ClassificationTest):
         found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
         sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
         return Evidence(
-            statistic="memory's share",
-            value=found.mean,
-            expected=0.0,
+            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
             null="the model is right as often on unseen twins of the same rows",
             sentence="; ".join(filter(None, sentences)),
             hits=sum(pair.own for pair in pairs),
@@ -162,7 +156,7 @@ class MemoryShare(ClassificationTest):
             score=min(1.0, max(0.0, found.mean)),
             interval=found.interval,
             interval_of="memory's share",
-            twins=_on_twins(pairs, found, silent["pair"], if_wrong),
+            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
         )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
@@ -173,7 +167,14 @@ class MemoryShare(ClassificationTest):
             return None
         found = gained([one.lost - other.lost for one, other in both])
         accuracy, twins = (fmean(right) for right in zip(*((other.own, other.twin) for _, other in both), strict=True))
-        return TwinLossDifference(len(both), accuracy, twins, found.mean, found.interval, found.p_value)
+        return TwinLossDifference(
+            pairs=len(both),
+            accuracy=accuracy,
+            twin_accuracy=twins,
+            share=found.mean,
+            interval=found.interval,
+            p_value=found.p_value,
+        )
 
     def compare_with_references(
         self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
@@ -193,7 +194,9 @@ class MemoryShare(ClassificationTest):
         means = zip(known, theirs.mean(axis=1).tolist(), strict=True)
         return ReferenceCurveExcess(
             pairs=len(names),
-            references=tuple(ReferenceTwinAccuracy(llm, *accuracies) for llm, accuracies in means),
+            references=tuple(
+                ReferenceTwinAccuracy(llm=llm, accuracy=one, twin_accuracy=twin) for llm, (one, twin) in means
+            ),
             accuracy=float(ours[:, 0].mean()),
             twin_accuracy=float(ours[:, 1].mean()),
             expected=found.expected,

@@ -117,7 +117,7 @@ class MemoryShareScored(MemoryShare):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the evidence of `memory_share`; its sentence also reports the log-loss and the AUC."""
         found = super().weigh(trials, level)
-        return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), twins=None)
+        return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), memory=None)
 
 
 def _scored(write: Callable[[], Question], answers: Sequence[str]) -> Question:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Prompt, Query, Trial
+from tabcontam.evidence.base import Evidence, Prompt, Query, Statistic, Trial
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
@@ -103,8 +103,7 @@ class Versions(ClassificationTest):
         silent = len(trials) - len(right)
         parts += [f"{silent} {'answer named' if silent == 1 else 'answers named'} no class"] * (silent > 0)
         return Evidence(
-            statistic="accuracy on rows as they are",
-            value=score,
+            statistic=Statistic(name="accuracy on rows as they are", value=score),
             null="the model is right as often on each version of a row",
             sentence="; ".join(parts),
             hits=hits,

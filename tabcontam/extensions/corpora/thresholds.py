@@ -21,7 +21,6 @@ LONGEST_SEARCH_TERM = 200  # characters of one search term; a longer text is cut
 NEAR_TOKENS = (4, 20)  # tokens between two values, without and with names before them; by hand
 DIGIT_BITS = 3.3  # bits by which each digit makes a word rarer; by hand
 LETTER_BITS = 2.0  # bits by which each letter makes a word rarer; by hand
-MOST_COUNTED_DOCUMENTS = 200  # documents that are counted for a lookup of task_overlap, at most; by hand
 # share of a row's words in found 8-grams above which Tülu 3's rule counts it; Lambert et al. 2024, section 3.2
 TULU_CONTAMINATED_SHARE = 0.5
 # words of a piece of GPT-2, PaLM and Tülu 3; Radford et al. 2019, section 4; Chowdhery et al. 2022, section 8;

@@ -80,10 +80,10 @@ def both_sides(view: RunResults, results: Sequence[Result]) -> tuple[CutoffCompa
             continue
         sides: dict[str, SideAccuracy] = {}
         for result in own:
-            side = side_of_split(result.split or "", entry.cutoff)
-            majority = result.statistic.expected if result.statistic else None
-            if side and majority is not None and result.hits is not None and result.answered:
-                sides.setdefault(side, SideAccuracy(result.split or "", result.hits, result.answered, majority))
+            side, evidence = side_of_split(result.split or "", entry.cutoff), result.evidence
+            majority = evidence.statistic.expected if evidence.statistic else None
+            if side and majority is not None and evidence.answered:
+                sides.setdefault(side, SideAccuracy(result.split or "", evidence.hits, evidence.answered, majority))
         if len(sides) == 2:
             before, after = sides[BEFORE], sides[AFTER]
             p_value = fisher(before.hits, before.answered, after.hits, after.answered)

@@ -99,9 +99,9 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
         if not _of_accuracy(view, result) or _is_part(view, result):
             continue
         if result.verdict is Verdict.SKIPPED:
-            left[f"{result.llm} on {result.dataset}: {result.reason or 'not asked'}"] = None
+            left[f"{result.llm} on {result.dataset}: {result.decision.reason or 'not asked'}"] = None
             continue
-        if result.verdict is not None or not result.answered:
+        if result.verdict is not None or not result.evidence.answered:
             left[f"{result.llm} on {result.dataset}: no answer named a class"] = None
             continue
         pair = _pair(view, result, left)
@@ -119,14 +119,14 @@ def dated(view: RunResults) -> tuple[Mapping[str, Sequence[DatedPair]], tuple[st
 def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair | None:
     """Return a result's pair. If it lacks a date or an accuracy, return None and add a line to `left`."""
     card, entry = card_of(view, result), entry_of(view, result.llm)
-    majority = result.statistic.expected if result.statistic else None
+    majority = result.evidence.statistic.expected if result.evidence.statistic else None
     if entry is None or not entry.cutoff:
         left[f"{result.llm}: the catalogue states no training cut-off"] = None
     if card is None or not card.released:
         left[f"{result.dataset}: no card states its release date"] = None
     elif result.not_averaged:
         left[f"{result.dataset}: {result.not_averaged}"] = None
-    elif entry is not None and entry.cutoff and majority is not None and result.hits is not None and result.answered:
+    elif entry is not None and entry.cutoff and majority is not None and result.evidence.answered:
         return DatedPair(
             llm=result.llm,
             title=entry.title,
@@ -137,8 +137,8 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
             released=card.released,
             completed=card.completed,
             released_source=card.stated_by,
-            hits=result.hits,
-            answered=result.answered,
+            hits=result.evidence.hits,
+            answered=result.evidence.answered,
             majority=majority,
             side=side(card.released, entry.cutoff, card.completed),
         )

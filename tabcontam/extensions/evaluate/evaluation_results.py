@@ -36,7 +36,7 @@ def evaluation(result: Result, trials: Sequence[Trial], notes: Sequence[str]) ->
     unanswered = (result.queries or 0) - len(trials)
     return Evaluation(
         **result.table_fields,
-        reason=(result.reason or "") if unanswered or not trials else "",
+        reason=(result.decision.reason or "") if unanswered or not trials else "",
         unanswered=unanswered,
         shots=evaluated(trials),
         fading=fading(trials),

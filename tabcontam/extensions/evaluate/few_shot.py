@@ -21,6 +21,7 @@ from tabcontam.evidence.base import (
     Question,
     Reading,
     Reply,
+    Statistic,
     Test,
     Trial,
 )
@@ -161,9 +162,11 @@ class FewShot(ChoiceTest):
         hits = sum(one.own.right for one in found)
         most = found[-1] if found else None
         return Evidence(
-            statistic="share of rows classified right",
-            value=hits / asked if asked else 0.0,
-            expected=sum(one.majority * one.asked for one in found) / asked if asked else None,
+            statistic=Statistic(
+                name="share of rows classified right",
+                value=hits / asked if asked else 0.0,
+                expected=sum(one.majority * one.asked for one in found) / asked if asked else None,
+            ),
             null="the answer is always the majority class",
             sentence=_sentence(found),
             hits=hits,

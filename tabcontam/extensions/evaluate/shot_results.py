@@ -209,7 +209,7 @@ def _memory(trials: Sequence[Trial], twins: Mapping[str, Trial]) -> ShotMemory |
     if not both:
         return None
     found = MemoryShare().weigh(both, 0.0)
-    return ShotMemory(found.value, found.interval or (-1.0, 1.0), found.answered, found.sentence)
+    return ShotMemory(found.measured.value, found.interval or (-1.0, 1.0), found.answered, found.sentence)
 
 
 def _shown(trials: Sequence[Trial]) -> dict[str, float]:

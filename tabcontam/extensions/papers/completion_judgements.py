@@ -17,7 +17,7 @@ from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionP
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.groups import grouped
 from tabcontam.statistics.kappa import measure_agreement
-from tabcontam.verdicts.number_types import Coefficient, Count, Truth
+from tabcontam.statistics.number_types import Coefficient, Count, Truth
 from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
 
 TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
@@ -313,8 +313,8 @@ def _by_method(results: Iterable[Result], compared: Compared) -> dict[str, dict[
     found: dict[str, dict[tuple[str, ...], bool]] = {}
     for result in results:
         setting = _setting(result.key)
-        if setting in settings and result.test not in judged and result.paper_verdict in DECIDED:
-            found.setdefault(result.test, {})[setting] = result.paper_verdict is Verdict.CONTAMINATED
+        if setting in settings and result.test not in judged and result.decision.paper_verdict in DECIDED:
+            found.setdefault(result.test, {})[setting] = result.decision.paper_verdict is Verdict.CONTAMINATED
     return found
 
 

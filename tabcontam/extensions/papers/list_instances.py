@@ -164,7 +164,7 @@ class ListInstances(RowTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
-        evidence = _recited(trials) if texts else replace(super().weigh(trials, level), share=None)
+        evidence = _recited(trials) if texts else replace(super().weigh(trials, level), detectable_share=None)
         read = (trial for trial in trials if trial.readable and trial.query.paper)
         return with_more(evidence, "; ".join(dict.fromkeys(map(_published, read))))
 

@@ -115,7 +115,7 @@ def _counted(group: Sequence[PrintedAnswer]) -> Result:
     exact = sum(record.exact for record in group)
     result = by_published_rule(result, test.published, trials)
     sentence = f"{exact} of {len(group)} answers are the file's"
-    return replace(result, hits=exact, score=exact / len(group), sentence=sentence)
+    return result.changed(hits=exact, score=exact / len(group), sentence=sentence)
 
 
 def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:

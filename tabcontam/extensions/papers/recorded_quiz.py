@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import Evidence, Verdict
 from tabcontam.extensions.papers.quiz.letters import LETTERS
 from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels, levels
 from tabcontam.extensions.papers.quiz.quizzes import Quiz
@@ -20,6 +20,7 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.record_kind import RecordKind
 from tabcontam.replay.record_lines import Lines, optional_text, parse_lines, text_of
 from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
+from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.recorded_differences import RuleDifference
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import PAPER
@@ -67,7 +68,11 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
     results = [_result(own, path.name, rules) for own in grouped(questions, lambda one: one.setting).values()]
     differences = [
         RuleDifference(
-            **place_of(result), paper=None, calibrated=Verdict.UNINFORMATIVE, group=NO_NULL, explanation=result.sentence
+            **place_of(result),
+            paper=None,
+            calibrated=Verdict.UNINFORMATIVE,
+            group=NO_NULL,
+            explanation=result.evidence.sentence,
         )
         for result in results
     ]
@@ -124,7 +129,7 @@ def _result(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
             f"by the published count {found.lowest:.2%} to {found.highest:.2%} are contaminated "
             f"(kappa {found.kappa:.2f})"
         )
-    reason = f"{NO_NULL}: the shortest option is the original in {shortest:.0f} of {count}"
+    shown = f"the shortest option is the original in {shortest:.0f} of {count}"
     return Result(
         llm=first.llm,
         dataset=first.dataset,
@@ -134,13 +139,14 @@ def _result(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
         test=Quiz.id,
         source=source,
         kind=Quiz.kind,
-        verdict=None if rules == PAPER else Verdict.UNINFORMATIVE,
-        score=round(found.highest, 4) if found else None,
-        hits=right[found.place] if found else 0,
-        answered=sum(any(one.answers.values()) for one in questions),
         queries=count,
-        reason=None if rules == PAPER else reason,
-        sentence=f"{sentence}; the shortest option is the original in {shortest:.0f} of {count}",
+        evidence=Evidence(
+            score=round(found.highest, 4) if found else None,
+            hits=right[found.place] if found else 0,
+            answered=sum(any(one.answers.values()) for one in questions),
+            sentence=f"{sentence}; {shown}",
+        ),
+        decision=Decision() if rules == PAPER else Decision(Verdict.UNINFORMATIVE, f"{NO_NULL}: {shown}"),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.papers.bootstrap import bootstrap
 from tabcontam.extensions.papers.guided.algorithm_one import format_bootstrap_p
 from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedCompletion
@@ -33,7 +34,7 @@ from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
-from tabcontam.verdicts.result_building import build_result, read_trial
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA
@@ -157,7 +158,9 @@ class RecordedSetting:
             own = self._by_words(test, f"person {number}", judgements)
             both = [one is other for one, other in zip(judgements, judge, strict=True) if one and other]
             agreement = f"; the judge agrees on {sum(both)} of {len(both)}" if both else ""
-            found += [replace(single_result, sentence=f"{single_result.sentence}{agreement}") for single_result in own]
+            found += [
+                single_result.changed(sentence=f"{single_result.evidence.sentence}{agreement}") for single_result in own
+            ]
         return found
 
     def _scores(self, name: str) -> list[tuple[float, float]]:
@@ -177,8 +180,7 @@ class RecordedSetting:
         paired, apart = self.p_values(name) or (1.0, 1.0)
         hits = sum(guided > general for guided, general in scores)
         own, other = (sum(side) / len(scores) for side in zip(*scores, strict=True))
-        return replace(
-            self.result(BLEURT),
+        return self.result(BLEURT).changed(
             paper_verdict=_verdict(paired <= ALGORITHM_ONE_LEVEL),
             hits=hits,
             answered=len(scores),
@@ -199,8 +201,7 @@ class RecordedSetting:
         found = contaminated(known)
         verdict = _verdict(found) if found or not lacking else Verdict.NO_ANSWER
         return [
-            replace(
-                self.result(test),
+            self.result(test).changed(
                 paper_verdict=verdict,
                 hits=exact + near,
                 answered=len(known),
@@ -245,33 +246,37 @@ def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> 
 def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: float) -> Result:
     name = setting.result(GuidedCompletion.id).key
     found = build_result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, level_of_one)
-    sentence = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
-    return setting.placed(replace(found, sentence=sentence))
+    sentence = "; ".join(filter(None, (found.evidence.sentence, NO_NAME, setting.apart)))
+    return setting.placed(found.changed(sentence=sentence))
 
 
 def _by_paper(single_result: Result) -> Result:
     """Return a result under the published rules: with the published verdict, and without q-values."""
-    return replace(single_result, verdict=single_result.paper_verdict, reason=None, q_value=None, q_without=None)
+    return single_result.changed(
+        verdict=single_result.decision.paper_verdict, reason=None, q_value=None, q_without=None
+    )
 
 
 def _part(single_result: Result, main: Result) -> bool:
     """Return whether a method's published verdict differs from the calibrated verdict of the same answers."""
-    return single_result.paper_verdict in DECIDED and single_result.paper_verdict is not main.verdict
+    published = single_result.decision.paper_verdict
+    return published in DECIDED and published is not main.verdict
 
 
 def _contrast(single_result: Result, main: Result) -> RuleDifference:
-    found = single_result.paper_verdict is Verdict.CONTAMINATED
+    found = single_result.decision.paper_verdict is Verdict.CONTAMINATED
     causes: Mapping[Verdict | None, str] = {
         Verdict.CONTAMINATED: RECITED,
         Verdict.NO_ANSWER: SILENT,
         Verdict.NOT_DETECTED: STYLE if single_result.test in (main.test, BLEURT) else LOOSE,
     }
+    explained = single_result.evidence.sentence, main.decision.reason or main.evidence.sentence
     return RuleDifference(
         **place_of(single_result),
-        paper=single_result.paper_verdict,
+        paper=single_result.decision.paper_verdict,
         calibrated=main.verdict,
         group=causes.get(main.verdict, SHORT) if found or main.verdict is not Verdict.NOT_DETECTED else STYLE,
-        explanation="; ".join(dict.fromkeys(filter(None, (single_result.sentence, main.reason or main.sentence)))),
+        explanation="; ".join(dict.fromkeys(filter(None, explained))),
     )
 
 

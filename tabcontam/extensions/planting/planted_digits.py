@@ -21,6 +21,7 @@ from tabcontam.evidence.base import (
     Reply,
     ReplyState,
     RequiredInput,
+    Statistic,
     Test,
     Trial,
 )
@@ -129,9 +130,7 @@ class Planted(LikelihoodTest):
         p_value = rank_sum_tail([one.rank for one in found], sizes)
         value = fmean((one.rank - 0.5) / one.total for one in found) if found else 0.5
         return Evidence(
-            statistic="mean place of the drawn digits",
-            value=value,
-            expected=0.5,
+            statistic=Statistic(name="mean place of the drawn digits", value=value, expected=0.5),
             null="the owner drew each of a cell's alternatives with the same chance",
             sentence=f"by log-probabilities {among}, {format_small_number(by_chance)} expected by chance; "
             f"their mean place is {value:.0%} of the way from the likeliest to the least likely "
@@ -144,7 +143,7 @@ class Planted(LikelihoodTest):
             interval=clopper_pearson(hits, len(found)) if found else None,
             interval_of="share of planted cells in which the drawn digits are the likeliest",
             recalled_bits=max(0.0, fsum(one.bits for one in found)),
-            share=detectable_share(sizes, level),
+            detectable_share=detectable_share(sizes, level),
         )
 
 
@@ -180,9 +179,9 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
     hits, by_chance = sum(right), fsum(chances)
     p_value = poisson_binomial_tail([chance for chance in chances if chance], hits)
     return Evidence(
-        statistic="share of planted cells answered right",
-        value=hits / len(trials),
-        expected=by_chance / len(trials),
+        statistic=Statistic(
+            name="share of planted cells answered right", value=hits / len(trials), expected=by_chance / len(trials)
+        ),
         null="the answers stay as they are, and the owner draws each of a cell's alternatives with the same chance",
         sentence=f"by its answers the model knows the drawn digits of {hits} of {len(trials)} planted cells, "
         f"{format_small_number(by_chance)} expected by chance ({describe_p_value(p_value)}, exact)",
@@ -194,7 +193,7 @@ def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
         interval=clopper_pearson(hits, len(trials)),
         interval_of="share of planted cells whose drawn digits were answered",
         recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
-        share=detectable_choice_share([1 / count for count in drawn_from], level),
+        detectable_share=detectable_choice_share([1 / count for count in drawn_from], level),
     )
 
 

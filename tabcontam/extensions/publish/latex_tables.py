@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.extensions.publish.tex import escaped
 from tabcontam.groups import grouped
 from tabcontam.report import memory_shares, paper_methods
 from tabcontam.report.ranking import about, ranking_columns
 from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.verdicts.llm_ranking import Rank
-from tabcontam.verdicts.result_types import LETTERS, MemoryShareResult, Result, TableVerdict
+from tabcontam.verdicts.result_types import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded, visible
@@ -176,7 +177,7 @@ def _memory(view: RunResults) -> Iterator[LatexFloat]:
     yield from _floats(LatexFloat(memory_shares.TITLE.lower(), caption, "memory", "llrrr", header, rows))
 
 
-def _share(own: MemoryShareResult) -> str:
+def _share(own: TwinComparison) -> str:
     low, high = map(_decimal, own.interval)
     return rf"{_decimal(own.share)} {{\footnotesize {low} to {high}}}"
 
@@ -249,12 +250,12 @@ def _square(view: RunResults, result: Result | None) -> str:
     if result is None:
         return ""
     if result.verdict is None:
-        return "--" if result.score is None else f"{result.score:.2f}"
+        return "--" if result.evidence.score is None else f"{result.evidence.score:.2f}"
     return _colored(result.verdict, _bits(view, result))
 
 
 def _bits(view: RunResults, result: Result) -> float | None:
-    return result.recalled_bits if result.test in view.row_tests else None
+    return result.evidence.recalled_bits if result.test in view.row_tests else None
 
 
 def _colored(verdict: Verdict, bits: float | None = None, before: str = "") -> str:

@@ -178,10 +178,10 @@ def _square(view: RunResults, result: Result | None) -> str:
     if result is None:
         return ""
     if result.verdict is None:
-        return f"{result.score:.2f}" if result.score is not None else result.letter
+        return f"{result.evidence.score:.2f}" if result.evidence.score is not None else result.letter
     if result.verdict is not Verdict.CONTAMINATED:
         return f"`{result.letter}`"
-    bits = result.recalled_bits if result.test in view.row_tests else None
+    bits = result.evidence.recalled_bits if result.test in view.row_tests else None
     return f"**{result.letter}**" if bits is None else f"**{result.letter}** {bits:.0f}"
 
 

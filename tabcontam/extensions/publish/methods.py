@@ -172,7 +172,8 @@ def _shows(test: Facts) -> str:
 
 
 def _queries(view: RunResults) -> Iterator[Piece]:
-    planned, read = (sum(getattr(result, name) or 0 for result in view.subjects) for name in ("queries", "answered"))
+    planned = sum(result.queries for result in view.subjects)
+    read = sum(result.evidence.answered for result in view.subjects)
     yield f"{_count(planned, 'query was', 'queries were')} planned, and {_count(read, 'answer')} could be read. "
     turns = [table for table in _judged(view) if table.decided_after is not None]
     if view.run.until_decided is not None and turns:
@@ -238,9 +239,9 @@ def _rules(view: RunResults) -> Iterator[Piece]:
         yield "Answers were judged by the rules of the paper as published, which have no null model: their error rate "
         yield "is not known. "
         return
-    weighed = [result for result in view.subjects if result.null and result.test in view.row_tests]
+    weighed = [result for result in view.subjects if result.evidence.null and result.test in view.row_tests]
     yield "A result is contaminated if the baseline does not explain the answers"
-    for null, results in grouped(weighed, lambda result: result.null).items():
+    for null, results in grouped(weighed, lambda result: result.evidence.null).items():
         tests = {result.test for result in results}
         yield f"; in {_named([view.facts[test] for test in view.tests if test in tests])} {null}"
     yield ". "

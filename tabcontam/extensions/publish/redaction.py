@@ -12,10 +12,11 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.report.finding_sentences import CORPUS_UNDECIDED_BECAUSE, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.dataset_cards import Card, all_cards
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.result_types import MemoryShareResult, Result, TableFields, TableVerdict
+from tabcontam.verdicts.result_types import Result, TableFields, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts, TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
@@ -132,7 +133,12 @@ class Redaction:
         groups: dict[TableId, set[str]] = {}
         for result in view.results:
             found = groups.setdefault((result.dataset, result.edition or ""), set())
-            found |= {*result.columns, *result.without, *result.bets, *filter(None, [result.rests_on])}
+            found |= {
+                *result.evidence.columns,
+                *result.evidence.without,
+                *result.evidence.bets,
+                *filter(None, [result.decision.rests_on]),
+            }
         for table in view.tables:
             found = groups.setdefault((table.dataset, table.edition or ""), set())
             found |= set(filter(None, [table.rests_on, *(family.without for family in table.families)]))
@@ -182,7 +188,7 @@ class Redaction:
     def _folders(self) -> Mapping[str, str]:
         return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
 
-    def _memory(self, memory: MemoryShareResult | None) -> MemoryShareResult | None:
+    def _memory(self, memory: TwinComparison | None) -> TwinComparison | None:
         """Return memory's share with the published names of its reference LLMs."""
         if memory is None:
             return memory
@@ -193,30 +199,32 @@ class Redaction:
         return replace(memory, several_references=replace(memory.several_references, references=named))
 
     def _result(self, result: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
-        result = replace(
-            result, reference=result.reference and self.llm(result.reference), memory=self._memory(result.memory)
-        )
+        reference, memory = result.reference and self.llm(result.reference), self._memory(result.evidence.memory)
+        result = result.changed(reference=reference, memory=memory)
+        decision, evidence = result.decision, result.evidence
         if result.llm in self._corpora:  # sentences on a corpus quote documents and name unreadable files
-            result = replace(result, reason=self._because(result, result.rests_on), sentence=_corpus_sentence(result))
+            reason = self._because(result.llm, decision.verdict, evidence.detectable_share, decision.rests_on)
+            result = result.changed(reason=reason, sentence=_corpus_sentence(result))
         if not self.hides(result.dataset, result.edition):
-            sentence, reason = (text and self.words(text) for text in (result.sentence, result.reason))
-            return self._named(replace(result, sentence=sentence, reason=reason))
+            texts = result.evidence.sentence, result.decision.reason
+            sentence, reason = (text and self.words(text) for text in texts)
+            return self._named(result.changed(sentence=sentence, reason=reason))
         column = names[result.dataset, result.edition or ""]
-        rests_on = result.rests_on and column[result.rests_on]
+        rests_on = decision.rests_on and column[decision.rests_on]
         own = result.test in {test.id for test in built_in_tests()}  # sentences of another package may quote the table
-        statistic = result.statistic if own or result.statistic is None else replace(result.statistic, name=LEFT_OUT)
-        return replace(
-            self._named(result),
+        named = own or evidence.statistic is None
+        statistic = evidence.statistic if named else replace(evidence.measured, name=LEFT_OUT)
+        return self._named(result).changed(
             source=None,
             lacks=result.lacks if own else result.lacks and LEFT_OUT,
             statistic=statistic,
-            null=result.null if own else None,
-            interval_of=result.interval_of if own else None,
-            columns={column[name]: bits for name, bits in result.columns.items()},
-            without={column[name]: value for name, value in result.without.items()},
-            bets={name and column[name]: won for name, won in result.bets.items()},
+            null=evidence.null if own else None,
+            interval_of=evidence.interval_of if own else None,
+            columns={column[name]: bits for name, bits in evidence.columns.items()},
+            without={column[name]: value for name, value in evidence.without.items()},
+            bets={name and column[name]: won for name, won in evidence.bets.items()},
             rests_on=rests_on,
-            reason=self._because(result, rests_on),
+            reason=self._because(result.llm, decision.verdict, evidence.detectable_share, rests_on),
             sentence=_corpus_sentence(result) if result.llm in self._corpora else _sentence(result),
             not_averaged=result.not_averaged and "its answers cannot be known",
         )
@@ -232,19 +240,19 @@ class Redaction:
         families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
         by = f"documents that it was trained on ({phrase(corpora)})" if table.by_corpora else "the row tests together"
         found = None if table.p_value is None else f"{by}: p = {rounded('p_value', table.p_value)}"
-        reason = self._because(table, rests_on) or found or table.outcome
+        reason = self._because(table.llm, table.verdict, table.detectable_share, rests_on) or found or table.outcome
         return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
 
     @cached_property
     def _corpora(self) -> frozenset[str]:
         return frozenset(llm.spec for llm in self.run.llms if llm.is_corpus)
 
-    def _because(self, of: Result | TableVerdict, rests_on: str | None) -> str | None:
+    def _because(self, llm: str, verdict: Verdict | None, share: float | None, rests_on: str | None) -> str | None:
         """Return the reason why an LLM or documents have no finding, composed from published facts."""
-        searched = of.llm in self._corpora
-        if searched and of.verdict in CORPUS_UNDECIDED_BECAUSE and not rests_on:
-            return CORPUS_UNDECIDED_BECAUSE[of.verdict]
-        reason = _reason(of.verdict, of.detectable_share, rests_on)
+        searched = llm in self._corpora
+        if searched and verdict in CORPUS_UNDECIDED_BECAUSE and not rests_on:
+            return CORPUS_UNDECIDED_BECAUSE[verdict]
+        reason = _reason(verdict, share, rests_on)
         return reason and reason.replace(*HOLDING) if searched else reason
 
     def _run(self, run: RunFacts) -> RunFacts:
@@ -330,27 +338,26 @@ def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) 
     return None
 
 
-def _sentence(result: Result) -> str | None:
-    """Return a sentence on a result, composed from its numbers."""
+def _sentence(result: Result) -> str:
+    """Return a sentence on a result, composed from its numbers; "" if nothing was decided."""
     if result.verdict in UNDECIDED or not result.queries:
-        return None
-    bet = "e_value" if result.sequential else ""
-    parts = [f"{result.hits} right in {result.answered} answers"] if result.hits is not None else []
-    parts += [f"score {result.score:.2f}"] if result.verdict is None and result.score is not None else []
-    parts += [
-        words.format(rounded(key, result.numbers[key])) for key, words in NUMBER_WORDS.items() if key in result.numbers
-    ]
-    parts += [f"E = {rounded(bet, result.numbers[bet])}"] if bet in result.numbers else []
-    return ", ".join(parts) or None
+        return ""
+    score, known = result.evidence.score, result.numbers
+    parts = [f"{result.evidence.hits} right in {result.evidence.answered} answers"]
+    if result.verdict is None and score is not None:
+        parts.append(f"score {score:.2f}")
+    parts += [words.format(rounded(key, known[key])) for key, words in NUMBER_WORDS.items() if key in known]
+    if result.sequential and "e_value" in known:
+        parts.append(f"E = {rounded('e_value', known['e_value'])}")
+    return ", ".join(parts)
 
 
-def _corpus_sentence(result: Result) -> str | None:
-    """Return a sentence on the rows that were found in documents, composed from the result's numbers."""
+def _corpus_sentence(result: Result) -> str:
+    """Return a sentence on the rows that were found in documents, composed from the numbers; "" if undecided."""
     if result.verdict in UNDECIDED or not result.queries:
-        return None
-    parts = [f"{result.hits} of {result.answered} found"] if result.hits is not None else []
-    parts += [f"p = {rounded('p_value', result.p_value)}"] if result.p_value is not None else []
-    return ", ".join(parts) or None
+        return ""
+    p_value, found = result.evidence.p_value, f"{result.evidence.hits} of {result.evidence.answered} found"
+    return found if p_value is None else f"{found}, p = {rounded('p_value', p_value)}"
 
 
 def _known(file: KnownFacts) -> KnownFacts:

@@ -269,9 +269,9 @@ def test_short_lists_of_a_table_are_weighed_together() -> None:
     found = judge(run, ask(run, "schema-expert", 0), LEVEL)
     assert {cell.verdict for cell in found.results.values()} == {Verdict.CONTAMINATED}
     cell = found.results["feature_values_uninformed"]
-    assert cell.hits == 3
-    assert cell.sentence
-    assert cell.sentence.startswith(
+    assert cell.evidence.hits == 3
+    assert cell.evidence.sentence
+    assert cell.evidence.sentence.startswith(
         "answers name 3 of 3 values; in all lists they name 8 of 8 names and values, 3.4 expected"
     )
     found = judge(run, ask(run, "mode", 0), LEVEL)

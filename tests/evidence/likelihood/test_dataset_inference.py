@@ -20,6 +20,7 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.reading.word_decision import english
@@ -28,7 +29,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.tables.withheld_rows import comparable_rows, with_withheld
 from tabcontam.verdicts.document import read_results
-from tabcontam.verdicts.result_building import read_trial
 from tests.commands import tabcontam
 from tests.made_tables import ships
 from tests.made_tables import with_withheld as parted
@@ -138,7 +138,7 @@ def test_one_who_finds_published_rows_likelier_is_found() -> None:
     evidence = weighed([rng.uniform(0.8, 2.0) + 0.5 * query.withheld for query in asked()])
     assert evidence.p_value is not None
     assert evidence.p_value <= 0.001
-    assert evidence.value > 0.7
+    assert evidence.measured.value > 0.7
     assert (evidence.asked, evidence.answered, evidence.without) == (100, 100, {})
     assert "in published rows" in evidence.sentence
 

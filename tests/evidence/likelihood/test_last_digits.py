@@ -188,7 +188,7 @@ def test_one_who_read_the_table_is_found_and_no_other(form: str) -> None:
     )
     assert (exposed.p_value or 1) < 1e-6
     assert max(exposed.without.values()) < 1e-4
-    assert exposed.hits > 0.9 * exposed.asked
+    assert exposed.hits > 0.9 * (exposed.asked or 0)
     assert (unexposed.p_value or 0) > 0.05
 
 

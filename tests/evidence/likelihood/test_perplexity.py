@@ -22,6 +22,7 @@ from tabcontam.asking.trial_file import Journal
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.perplexity import Perplexity
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import Model
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import SimulatedModel
@@ -31,7 +32,6 @@ from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.serializers.base import quoted
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twin_tables import twin, twin_rows
-from tabcontam.verdicts.result_building import read_trial
 from tabcontam.verdicts.result_types import Result
 from tests.loopback import LoopbackServer, Response, completion
 from tests.made_tables import ships
@@ -174,7 +174,7 @@ def weighed(*pairs: tuple[float | None, float | None]) -> Evidence:
 
 def test_the_evidence_is_the_mean_difference_of_pairs() -> None:
     evidence = weighed((1.0, 2.0), (2.0, 4.0), (3.0, 3.5), (2.0, 1.5))
-    assert (evidence.value, evidence.expected) == (2.0, 2.75)
+    assert (evidence.measured.value, evidence.measured.expected) == (2.0, 2.75)
     low, high = evidence.interval or (0, 0)
     assert (low + high) / 2 == pytest.approx(0.75)
     assert (evidence.hits, evidence.asked, evidence.answered, evidence.score) == (3, 4, 4, 0.75)
@@ -185,7 +185,7 @@ def test_the_evidence_is_the_mean_difference_of_pairs() -> None:
 
 def test_a_row_without_its_twin_is_not_counted() -> None:
     evidence = weighed((1.0, 2.0), (9.0, None), (None, 9.0), (1.0, 2.0))
-    assert (evidence.value, evidence.expected, evidence.asked, evidence.answered) == (1.0, 2.0, 4, 2)
+    assert (evidence.measured.value, evidence.measured.expected, evidence.asked, evidence.answered) == (1.0, 2.0, 4, 2)
     assert "2 of 4 pairs were not scored" in evidence.sentence
 
 
@@ -249,10 +249,16 @@ def test_a_server_that_scores_texts_is_asked(tmp_path: Path) -> None:
         assert len(server.asked) == 40
         again = result(OpenAIModel("model", server.url, needs=NEEDED), tmp_path, table)
         assert len(server.asked) == 40  # from the folder
-    assert (cell.verdict, cell.score, cell.hits, cell.queries, cell.p_value) == (None, 1.0, 20, 40, None)
-    assert cell.statistic is not None
-    assert cell.statistic.value == pytest.approx(0.1 / math.log(2), abs=1e-5)
-    assert cell.statistic.expected == pytest.approx(2 / math.log(2), abs=1e-5)
+    assert (cell.verdict, cell.evidence.score, cell.evidence.hits, cell.queries, cell.evidence.p_value) == (
+        None,
+        1.0,
+        20,
+        40,
+        None,
+    )
+    assert cell.evidence.statistic is not None
+    assert cell.evidence.measured.value == pytest.approx(0.1 / math.log(2), abs=1e-5)
+    assert cell.evidence.measured.expected == pytest.approx(2 / math.log(2), abs=1e-5)
     assert again == cell
 
 
@@ -261,7 +267,7 @@ def test_a_server_that_scores_none_is_skipped_with_the_reason(tmp_path: Path) ->
         cell = result(OpenAIModel("model", server.url, needs=NEEDED), tmp_path, ships())
         assert len(server.asked) == 2
     assert cell.verdict == "skipped"
-    assert "needs log-probabilities" in str(cell.reason)
+    assert "needs log-probabilities" in str(cell.decision.reason)
 
 
 def test_one_that_gives_no_log_probabilities_is_skipped(tmp_path: Path) -> None:
@@ -270,4 +276,4 @@ def test_one_that_gives_no_log_probabilities_is_skipped(tmp_path: Path) -> None:
 
 def test_a_control_is_scored_through_the_session(tmp_path: Path) -> None:
     cell = result(open_control("exposed", [IS]), tmp_path, ships())
-    assert (cell.verdict, cell.score, cell.answered) == (None, 1.0, 20)
+    assert (cell.verdict, cell.evidence.score, cell.evidence.answered) == (None, 1.0, 20)

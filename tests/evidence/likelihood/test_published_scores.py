@@ -29,6 +29,7 @@ from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.perplexity import Perplexity
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import open_control
 from tabcontam.reading.word_decision import english
@@ -36,7 +37,6 @@ from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin_rows
-from tabcontam.verdicts.result_building import read_trial
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
@@ -193,10 +193,10 @@ def weighed(test: PairedScore, *pairs: tuple[float | None, float | None]) -> Evi
 
 def test_the_evidence_is_an_auc_with_its_interval_unlike_in_codec_and_no_verdict() -> None:
     evidence = weighed(Loss(), (1.0, 2.0), (2.0, 4.0), (3.0, 3.5), (2.0, 1.5), (9.0, None))
-    assert evidence.value == evidence.score == pytest.approx((4 - 0.5 + 2.5 + 2 + 2.5 + 0) / 16, abs=0.2)
-    assert (evidence.expected, evidence.p_value) == (0.5, None)
+    assert evidence.measured.value == evidence.score == pytest.approx((4 - 0.5 + 2.5 + 2 + 2.5 + 0) / 16, abs=0.2)
+    assert (evidence.measured.expected, evidence.p_value) == (0.5, None)
     low, high = evidence.interval or (1, 0)
-    assert 0 < low < evidence.value < high < 1
+    assert 0 < low < evidence.measured.value < high < 1
     assert (evidence.hits, evidence.asked, evidence.answered) == (3, 5, 4)
     assert "3 of 4 rows rank before their own twin's row; 1 of 5 pairs were not scored" in evidence.sentence
     assert "2.00 nats a token in rows, 2.75 in the twin's: -0.75 [" in evidence.sentence

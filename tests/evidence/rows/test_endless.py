@@ -7,12 +7,12 @@ import pytest
 from tabcontam.asking.query_plan import Options, sheet_of
 from tabcontam.evidence.base import Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.models.base import WENT_ON
 from tabcontam.reading.endless_answers import goes_on
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.result_building import complete_reply, read_trial
 
 IS = load_serializers()["is"]
 COMPLETION = by_id()["incomplete_completion"]

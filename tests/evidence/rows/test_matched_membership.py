@@ -85,7 +85,7 @@ def test_a_constant_answer_earns_nothing(always: str) -> None:
         evidence = weighed(asked(seed), lambda query: always)
         assert evidence.p_value is not None
         assert evidence.p_value > 0.4
-        assert evidence.value == 0.5
+        assert evidence.measured.value == 0.5
 
 
 def stones(rows: int = 600) -> Table:
@@ -120,7 +120,7 @@ def test_the_blind_classifiers_own_answer_is_seldom_evidence() -> None:
 @pytest.mark.slow
 def test_one_that_knows_every_row_is_found_and_one_that_knows_half() -> None:
     whole = weighed(asked(), lambda query: str(query.expected[0]))
-    assert (whole.hits, whole.value) == (60, 1.0)
+    assert (whole.hits, whole.measured.value) == (60, 1.0)
     assert whole.p_value is not None
     assert whole.p_value < 1e-12
     assert whole.recalled_bits == pytest.approx(60, abs=15)

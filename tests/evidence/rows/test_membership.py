@@ -56,19 +56,19 @@ def test_rows_and_columns_in_another_order_are_asked_alike() -> None:
 def test_bias_alone_scores_one_half(always: str, said: str) -> None:
     """B8: Gemini 1.0 said Yes 97 times in 100."""
     evidence = weighed(lambda query: always)
-    assert (evidence.value, evidence.p_value, evidence.hits) == (0.5, None, 20)
+    assert (evidence.measured.value, evidence.p_value, evidence.hits) == (0.5, None, 20)
     assert said in evidence.sentence
     assert "d' 0.0" in evidence.sentence
 
 
 def test_one_that_knows_tells_all() -> None:
     evidence = weighed(lambda query: query.expected[0] or "")
-    assert (evidence.value, evidence.hits) == (1.0, 40)
+    assert (evidence.measured.value, evidence.hits) == (1.0, 40)
     assert evidence.interval is not None
     assert 0.85 < evidence.interval[0] < evidence.interval[1] == 1.0
 
 
 def test_an_invalid_answer_is_counted_as_such() -> None:
     evidence = weighed(lambda query: "Yes/No" if query.id.endswith("-0") else query.expected[0] or "")
-    assert (evidence.hits, evidence.answered, evidence.asked, evidence.value) == (39, 39, 40, 1.0)
+    assert (evidence.hits, evidence.answered, evidence.asked, evidence.measured.value) == (39, 39, 40, 1.0)
     assert "1 not answered" in evidence.sentence

@@ -9,9 +9,9 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.repeated_answers import without_repeats
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.verdicts.result_building import read_trial
 
 COMMENTS = ("Arrived on time", "Box was a bit wet", "Too small for me", "Works as it should")
 SHOWN = "\n".join(f"The age is {20 + place}, The comment is {text}" for place, text in enumerate(COMMENTS))

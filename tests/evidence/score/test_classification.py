@@ -57,7 +57,7 @@ def test_a_table_without_a_question_has_no_reason() -> None:
 
 def test_an_invalid_answer_is_no_wrong_one() -> None:
     evidence = weighed(lambda number, query: "tulip" if number < 4 else str(query.expected[0]))
-    assert (evidence.value, evidence.answered, evidence.asked, evidence.p_value) == (1.0, 96, 100, None)
+    assert (evidence.measured.value, evidence.answered, evidence.asked, evidence.p_value) == (1.0, 96, 100, None)
     assert evidence.sentence.startswith("96 of 96 valid answers are right: 1.00 [0.96, 1.00]")
     assert evidence.sentence.endswith("; 4 answers name no class")
 
@@ -69,8 +69,8 @@ def test_always_the_same_class_is_never_above_the_majority_class() -> None:
         return weighed(lambda number, query: name)
 
     always = [saying(name) for name in ("setosa", "versicolor", "virginica")]
-    assert max(evidence.value for evidence in always) == always[0].expected
-    (best,) = {one.expected for one in always}
+    assert max(evidence.measured.value for evidence in always) == always[0].measured.expected
+    (best,) = {one.measured.expected for one in always}
     assert all(f"the majority class gets {best:.2f}, logistic regression" in one.sentence for one in always)
 
 

@@ -78,11 +78,11 @@ def test_skill_is_no_memory() -> None:
 def test_recalled_labels_are_told_with_their_share() -> None:
     found = weighed(recalling)
     low, high = found.interval or (0.0, 0.0)
-    assert 0 < low <= found.value <= high
+    assert 0 < low <= found.measured.value <= high
     assert found.sentence.startswith("accuracy 1.00, on 100 fresh rows 0.")
     assert ", above 0 (p = " in found.sentence
     assert (found.hits, found.asked, found.answered) == (100, 100, 100)
-    assert found.score == found.value
+    assert found.score == found.measured.value
     assert found.p_value is None
 
 
@@ -91,7 +91,7 @@ def test_fresh_rows_that_are_harder_for_anyone_accuse_nobody() -> None:
     changed = replace(TABLE, fresh=tuple((*row[:-1], str(1 - int(str(row[-1])))) for row in TABLE.fresh))
     found = weighed(skilled, queries(changed))
     assert found.sentence.startswith("accuracy 0.")
-    assert abs(found.value) < 0.2
+    assert abs(found.measured.value) < 0.2
     assert "not shown to be above 0" in found.sentence
     assert "this difference is subtracted" in found.sentence
 
@@ -105,7 +105,7 @@ def test_fresh_rows_that_are_easier_for_models_alone_accuse_nobody() -> None:
 
     found = weighed(lambda query: str(query.expected[0]), [easy(query) for query in queries()])
     assert "not shown to be above 0 (p = 1)" in found.sentence
-    assert (found.interval or (1.0, 1.0))[0] < 0 < found.value  # so that no gate fails for it
+    assert (found.interval or (1.0, 1.0))[0] < 0 < found.measured.value  # so that no gate fails for it
 
 
 def test_answers_without_a_class_are_left_out_and_said() -> None:

@@ -12,12 +12,13 @@ from tabcontam.asking.trial_file import trial_line, trial_of
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.twins.twin_making import unseen
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference
-from tabcontam.verdicts.result_building import build_result, read_trial
+from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
 from tests.twins.made import fleet, harbours, sea_of
 
@@ -89,7 +90,9 @@ def test_skill_is_no_memory() -> None:
 @pytest.mark.slow
 def test_knowing_what_names_mean_is_no_memory() -> None:
     """The twin keeps the names of features and categories; one in other words would accuse who knows them."""
-    assert abs(weighed(lambda query: "Yes" if "sloop" in query.prompt.completion[-120:] else "No").value) < 0.15
+    assert (
+        abs(weighed(lambda query: "Yes" if "sloop" in query.prompt.completion[-120:] else "No").measured.value) < 0.15
+    )
     known = {name for name in fleet().columns if name != "toll"}
     assert not known & set(unseen(fleet(), "recoded").features)
     assert known == set(unseen(fleet(), "perturbed").features)
@@ -101,17 +104,17 @@ def test_recalled_labels_are_told_with_their_share() -> None:
     low, high = own.interval or (0.0, 0.0)
     assert low <= 1 - accuracy <= high
     assert own.sentence.startswith("accuracy 1.00, on unseen twins of the same rows 0.")
-    assert f"memory's share {own.value:.2f} ({low:.2f} to {high:.2f}), above 0 (p = " in own.sentence
-    assert own.score == own.value
+    assert f"memory's share {own.measured.value:.2f} ({low:.2f} to {high:.2f}), above 0 (p = " in own.sentence
+    assert own.score == own.measured.value
     assert own.p_value is None
 
 
 def test_the_numbers_behind_the_share_stand_beside_it() -> None:
     found = weighed(recalling)
-    twins = found.twins
+    twins = found.memory
     assert twins is not None
     assert (twins.pairs, twins.left_out, twins.accuracy) == (100, 0, 1.0)
-    assert (twins.share, twins.interval, twins.if_wrong) == (found.value, found.interval, None)
+    assert (twins.share, twins.interval, twins.if_wrong) == (found.measured.value, found.interval, None)
     assert f"on unseen twins of the same rows {twins.twin_accuracy:.2f};" in found.sentence
     assert f"(p = {twins.p_value:.2g})" in found.sentence
     assert 0 < twins.deviation < 1
@@ -143,7 +146,7 @@ def test_nothing_answered_is_no_share_at_all() -> None:
     assert (found.answered, found.interval) == (0, (-1.0, 1.0))
     assert found.sentence.startswith("the model answered no row together with its unseen twin; 100 pairs are left out")
     assert "count as wrong" not in found.sentence
-    assert found.twins is None
+    assert found.memory is None
 
 
 def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() -> None:
@@ -153,9 +156,9 @@ def test_who_answers_recalled_rows_alone_is_said_to_lose_his_answers_on_twins() 
     assert ", not shown to be above 0" in found.sentence
     said = r"no class was named for \d+ twins \(if they count as wrong, the share is 0\.\d\d, 0\.\d\d to 0\.\d\d\)"
     assert re.search(said, found.sentence)
-    assert found.twins is not None
-    assert found.twins.left_out == found.asked - found.twins.pairs > 0
-    low, high = found.twins.if_wrong or (0.0, 0.0)
+    assert found.memory is not None
+    assert found.memory.left_out == (found.asked or 0) - found.memory.pairs > 0
+    low, high = found.memory.if_wrong or (0.0, 0.0)
     assert f", {low:.2f} to {high:.2f})" in found.sentence
 
 
@@ -177,7 +180,7 @@ def test_who_gives_the_same_answer_always_is_said_to_recall_nothing_however_easy
         return replace(query, chance={**query.chance, "supervised": replace(query.chance["supervised"], values=wrong)})
 
     found = weighed(lambda query: "Yes", [easier(query) for query in queries()])
-    assert found.value > 0.5
+    assert found.measured.value > 0.5
     assert "not shown to be above 0 (p = 1)" in found.sentence
 
 
@@ -207,7 +210,7 @@ def test_what_is_harder_for_models_that_learned_is_taken_off() -> None:
 
     every = [harder(query) for query in queries()]
     found, plain = weighed(recalling, every), weighed(recalling)
-    assert found.value < plain.value - 0.5
+    assert found.measured.value < plain.measured.value - 0.5
     assert ", and this difference is subtracted" in found.sentence
 
 
@@ -242,7 +245,7 @@ def test_what_a_reference_loses_on_the_same_twins_is_no_memory() -> None:
 
     alone, found = weighed(easier), TEST.compare_with_reference(answered(easier), answered(easier))
     assert found is not None
-    assert alone.value > 0.1
+    assert alone.measured.value > 0.1
     assert (found.pairs, found.share, found.p_value) == (100, 0.0, 1.0)
     beside = TEST.compare_with_reference(answered(recalling), answered(careless))
     assert beside is not None
@@ -265,16 +268,16 @@ def test_a_cell_says_what_it_is_beside_the_reference() -> None:
     cell = build_result(
         name, TEST, trials, len(trials), "calibrated", 0.01, reference=Reference("old", answered(skilled))
     )
-    memory = cell.memory
+    memory = cell.evidence.memory
     assert memory is not None
     assert memory.single_reference is not None
     assert (cell.reference, memory.pairs, memory.single_reference.pairs) == ("old", 100, 100)
     assert f"larger than that of the reference old ({memory.single_reference.accuracy:.2f} and " in (
-        cell.sentence or ""
+        cell.evidence.sentence or ""
     )
-    assert "count for nothing" not in (cell.sentence or "")
+    assert "count for nothing" not in cell.evidence.sentence
     plain = build_result(name, TEST, trials, len(trials), "calibrated", 0.01)
-    assert plain.memory == replace(memory, single_reference=None)
+    assert plain.evidence.memory == replace(memory, single_reference=None)
     assert asked_of_reference(TEST)
 
 
@@ -290,16 +293,16 @@ def test_a_cell_says_what_it_is_beside_several_references() -> None:
     trials, name = answered(recalling), ResultKey("m", "fleet", "1", "is", TEST.id)
     others = Reference("old", answered(skilled), {"older": answered(careless), "silent": []})
     cell = build_result(name, TEST, trials, len(trials), "calibrated", 0.01, reference=others)
-    assert cell.memory is not None
-    among = cell.memory.several_references
+    assert cell.evidence.memory is not None
+    among = cell.evidence.memory.several_references
     assert among is not None
-    assert cell.memory.further == ("older", "silent")
-    assert "; 1 of 3 references answered nothing" in (cell.sentence or "")
-    assert ([one.llm for one in among.references], cell.memory.single_reference) == (["old", "older"], None)
+    assert cell.evidence.memory.further == ("older", "silent")
+    assert "; 1 of 3 references answered nothing" in cell.evidence.sentence
+    assert ([one.llm for one in among.references], cell.evidence.memory.single_reference) == (["old", "older"], None)
     assert among.share == pytest.approx(among.accuracy - among.expected)
     assert among.interval[0] <= among.share <= among.interval[1]
     assert among.apart[0] <= among.share <= among.apart[1]
-    assert "by the curve of 2 reference models an accuracy of " in (cell.sentence or "")
+    assert "by the curve of 2 reference models an accuracy of " in cell.evidence.sentence
 
 
 def test_references_that_recall_the_rows_hide_it_and_one_below_all_of_them_is_said_to_be() -> None:

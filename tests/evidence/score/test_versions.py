@@ -57,7 +57,7 @@ def test_classes_are_numbers_in_the_statistical_version_and_the_same_ones_throug
 
 def test_who_recalls_rows_loses_on_every_other_version() -> None:
     found = weighed(lambda query: query.asked[0] if query.decoy_of else str(query.expected[0]))
-    assert found.value == 1.0
+    assert found.measured.value == 1.0
     assert found.sentence.startswith("accuracy 1.00 [0.96, 1.00] on 100 rows as they are; perturbed ")
     assert found.sentence.count("lost 0.") == 3
 
@@ -77,7 +77,7 @@ def test_refusals_are_told_and_count_for_nothing() -> None:
 
 def test_nothing_answered_is_no_accuracy_of_the_rows() -> None:
     found = weighed(lambda query: None)
-    assert (found.hits, found.answered, found.value) == (0, 0, 0.0)
+    assert (found.hits, found.answered, found.measured.value) == (0, 0, 0.0)
 
 
 def test_a_table_without_a_question_is_skipped() -> None:

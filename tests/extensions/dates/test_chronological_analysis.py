@@ -107,8 +107,8 @@ def test_difficulty_explains_a_difference_that_goes_with_it() -> None:
 
 def test_what_has_no_answer_and_what_was_not_asked_is_named() -> None:
     view = results(lambda *_: 60, ("gpt-4o",), ("iris", "titanic", "housing"))
-    none = replace(view.results[0], verdict=Verdict.NO_ANSWER, hits=0, answered=0, score=None)
-    skipped = replace(view.results[1], verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
+    none = view.results[0].changed(verdict=Verdict.NO_ANSWER, hits=0, answered=0, score=None)
+    skipped = view.results[1].changed(verdict=Verdict.SKIPPED, reason="no classification question", answered=0)
     pairs, left_out = dated(replace(view, results=(none, skipped, view.results[2])))
     assert [pair.dataset for own in pairs.values() for pair in own] == ["housing"]
     assert left_out == ("gpt-4o on iris: no answer named a class", "gpt-4o on titanic: no classification question")

@@ -11,6 +11,7 @@ import pytest
 from tabcontam.evidence.base import Evidence, Test, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.likelihood.published_scores import Loss, MinKPlusPlus
+from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.hf.provider import HFModel
@@ -18,7 +19,6 @@ from tabcontam.models.known.exposure_card import read_card
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
-from tabcontam.verdicts.result_building import read_trial
 from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships
 
@@ -62,7 +62,7 @@ def weighed(test: Test, table: Table, folder: Path) -> Evidence:
 def test_published_rows_that_were_read_are_found_and_others_are_not(model: Path, arms: Arms) -> None:
     read = weighed(DatasetInference(), replace(TABLE, rows=arms[READ], withheld=arms[0]), model)
     assert (read.p_value or 1) <= 0.01
-    assert read.value > 0.7
+    assert read.measured.value > 0.7
     other = weighed(DatasetInference(), replace(TABLE, rows=arms[0], withheld=arms[READ]), model)
     assert (other.p_value or 0) > 0.5
 
@@ -71,4 +71,4 @@ def test_published_rows_that_were_read_are_found_and_others_are_not(model: Path,
 def test_rows_that_were_read_rank_higher_before_their_twins(model: Path, arms: Arms, test: Test) -> None:
     read, other = (weighed(test, replace(TABLE, rows=arms[arm]), model) for arm in (READ, 0))
     assert read.answered == other.answered > 10
-    assert read.value > other.value
+    assert read.measured.value > other.measured.value

@@ -17,6 +17,7 @@ from tabcontam.extensions.papers.completion_judgements import (
     judgement_of,
     pair_of,
 )
+from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.result_types import Result, ResultKey
 
 EXACT, NEAR, NONE = Likeness
@@ -111,7 +112,7 @@ def test_the_error_rate_is_that_on_made_pairs() -> None:
 
 def cell(test: str, paper: Verdict | None, place: ResultKey = PLACE) -> Result:
     named = place._replace(test=test)._asdict()
-    return Result(**named, kind=EvidenceKind.MEMORIZATION, verdict=None, paper_verdict=paper)
+    return record_of(Result, **named, kind=EvidenceKind.MEMORIZATION, verdict=None, paper_verdict=paper)
 
 
 def test_people_judges_the_text_and_methods_agree_as_the_tables_of_time_travel_have_it() -> None:

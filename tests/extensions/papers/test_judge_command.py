@@ -90,9 +90,9 @@ def test_words_are_taken_down_as_they_are_typed_and_judging_goes_on_where_it_sto
     assert not sheet_of(run, "Ida").left
     assert "has judged all" in tabcontam("judge", str(run), "--by", "Ida").stderr
     cells = {cell.llm.split("@")[0]: cell for cell in load(run).results}
-    assert cells["openai:one"].paper_verdict is Verdict.CONTAMINATED
-    assert cells["openai:two"].paper_verdict is Verdict.NOT_DETECTED
-    assert "2 near-exact ones by Ida" in (cells["openai:one"].sentence or "")
+    assert cells["openai:one"].decision.paper_verdict is Verdict.CONTAMINATED
+    assert cells["openai:two"].decision.paper_verdict is Verdict.NOT_DETECTED
+    assert "2 near-exact ones by Ida" in cells["openai:one"].evidence.sentence
 
 
 def test_ctrl_c_loses_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,8 +41,8 @@ def rows_of_iris(count: int, step: int = 5) -> list[str]:
 def test_the_score_is_the_share_of_answers_that_are_the_files(tmp_path: Path, rules: str) -> None:
     right = [answer(answer=row, distance=0) for row in rows_of_iris(15)]
     (cell,) = cells(tmp_path, *right, *[answer(answer="9.9,9.9,9.9,9.9,1")] * 5, rules=rules)
-    assert (cell.hits, cell.queries, cell.score) == (15, 20, 0.75)
-    assert cell.paper_verdict is None, "the package decides nothing"
+    assert (cell.evidence.hits, cell.queries, cell.evidence.score) == (15, 20, 0.75)
+    assert cell.decision.paper_verdict is None, "the package decides nothing"
     assert cell.source == "iris.csv"
     assert cell.verdict == ("contaminated" if rules == "calibrated" else None)
 
@@ -56,7 +56,7 @@ def test_who_says_what_is_frequent_is_not_found(tmp_path: Path) -> None:
 def test_a_feature_is_a_cell_of_its_own(tmp_path: Path) -> None:
     lines = [answer(test="feature_completion", feature="petal width (cm)", answer="0.2", distance=0)] * 3
     found = cells(tmp_path, *lines, answer(answer="no idea", distance=9))
-    assert [cell.hits for cell in found] == [3, 0]
+    assert [cell.evidence.hits for cell in found] == [3, 0]
     assert len({cell.test for cell in found}) == 2
     assert found[0].verdict != "contaminated", "three of ten cells are 0.2"
 
@@ -80,7 +80,9 @@ def test_the_counts_are_those_that_the_authors_printed() -> None:
             for line in csv.DictReader(file)
         }
     found = judge_files([PRINTED], "paper", english(), with_differences=False).results
-    ours = {(cell.llm, cell.dataset, "feature" in cell.test): (str(cell.hits), str(cell.queries)) for cell in found}
+    ours = {
+        (cell.llm, cell.dataset, "feature" in cell.test): (str(cell.evidence.hits), str(cell.queries)) for cell in found
+    }
     assert ours == printed
 
 
@@ -90,7 +92,7 @@ def test_the_counts_are_those_that_the_authors_printed() -> None:
 def test_the_calibrated_rules_find_what_the_counts_suggest_and_nothing_else() -> None:
     found = judge_files([PRINTED], "calibrated", english(), with_differences=False).results
     contaminated = [cell for cell in found if cell.verdict == "contaminated"]
-    assert {(cell.llm.partition("-20")[0], cell.dataset, cell.hits) for cell in contaminated} == {
+    assert {(cell.llm.partition("-20")[0], cell.dataset, cell.evidence.hits) for cell in contaminated} == {
         ("llama-3.1-405b-instruct", "iris", 20),
         ("gpt-4o", "titanic", 7),
         ("gpt-4-0125-preview", "diabetes", 22),

@@ -36,21 +36,21 @@ def replayed(path: Path, rules: str = "calibrated") -> ReplayOutcome:
 def test_levels_are_told_and_no_verdict_is_made(tmp_path: Path) -> None:
     path = written(tmp_path, *(question(number) for number in range(9)), question(9, quiz={"B": "C", "D": "D"}))
     (cell,) = replayed(path).results
-    assert (cell.test, cell.verdict, cell.paper_verdict) == (Quiz.id, "uninformative", None)
-    assert (cell.hits, cell.queries, cell.score) == (9, 10, 0.9)
-    assert "90.00% to 90.00% are contaminated (kappa 0.90)" in (cell.sentence or "")
-    assert "the shortest option is the original in 10 of 10" in (cell.reason or "")
+    assert (cell.test, cell.verdict, cell.decision.paper_verdict) == (Quiz.id, "uninformative", None)
+    assert (cell.evidence.hits, cell.queries, cell.evidence.score) == (9, 10, 0.9)
+    assert "90.00% to 90.00% are contaminated (kappa 0.90)" in cell.evidence.sentence
+    assert "the shortest option is the original in 10 of 10" in (cell.decision.reason or "")
     (paper,) = replayed(path, "paper").results
-    assert (paper.verdict, paper.reason) == (None, None)
+    assert (paper.verdict, paper.decision.reason) == (None, None)
 
 
 def test_the_letter_that_is_preferred_anyway_is_taken_off(tmp_path: Path) -> None:
     biased = [question(number, bias_quiz="B" if number < 5 else "E", quiz={"B": "B"}) for number in range(10)]
     (cell,) = replayed(written(tmp_path, *biased)).results
-    assert "100.00% to 100.00% are contaminated (kappa 1.00)" in (cell.sentence or "")
+    assert "100.00% to 100.00% are contaminated (kappa 1.00)" in cell.evidence.sentence
     half = [{**one, "quiz": {"B": "B" if one["instance"] < 8 else "E"}} for one in biased]
     (cell,) = replayed(written(tmp_path, *half)).results
-    assert "60.00% to 80.00% are contaminated (kappa 0.60)" in (cell.sentence or "")
+    assert "60.00% to 80.00% are contaminated (kappa 0.60)" in cell.evidence.sentence
 
 
 def test_a_distractor_that_is_the_original_is_no_other_option(tmp_path: Path) -> None:
@@ -59,14 +59,14 @@ def test_a_distractor_that_is_the_original_is_no_other_option(tmp_path: Path) ->
         record["distractors"][3] = record["original"]
     records[3]["distractors"][0] = "text: it"
     (cell,) = replayed(written(tmp_path, *records)).results
-    assert "the shortest option is the original in 3 of 4" in (cell.reason or "")
+    assert "the shortest option is the original in 3 of 4" in (cell.decision.reason or "")
 
 
 def test_what_was_not_asked_has_no_levels(tmp_path: Path) -> None:
     (cell,) = replayed(written(tmp_path, question(0, bias_quiz=None), question(1, bias_quiz=None))).results
-    assert (cell.verdict, cell.score) == ("uninformative", None)
+    assert (cell.verdict, cell.evidence.score) == ("uninformative", None)
     (cell,) = replayed(written(tmp_path, question(0, quiz={}))).results
-    assert (cell.verdict, cell.score) == ("uninformative", None)
+    assert (cell.verdict, cell.evidence.score) == ("uninformative", None)
 
 
 def test_settings_are_told_apart(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_all_published_levels_come_out_again() -> None:
     assert set(told) == set(levels)
     for setting, (lowest, highest) in levels.items():
         llm, dataset, split = setting
-        words = (told[llm, dataset, split].sentence or "").split("published count ")[1].split(" are contaminated")[0]
+        words = told[llm, dataset, split].evidence.sentence.split("published count ")[1].split(" are contaminated")[0]
         ours = [float(part.rstrip("%")) for part in words.split(" to ")]
         assert ours == pytest.approx([lowest, highest], abs=0.011)
     assert {cell.verdict for cell in found.results} == {"uninformative"}

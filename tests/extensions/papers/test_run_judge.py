@@ -109,8 +109,10 @@ def test_two_near_exact_matches_are_found_by_the_judge_alone(judge: LoopbackServ
         assert (len(llm.asked), len(judge.asked)) == (10, 32)  # ten completions, and 22 made pairs
     cell = only(outcome)
     assert cell.verdict is None
-    assert cell.paper_verdict is Verdict.CONTAMINATED
-    assert "0 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
+    assert cell.decision.paper_verdict is Verdict.CONTAMINATED
+    assert "0 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (
+        cell.evidence.sentence or ""
+    )
     (facts,) = outcome.results.judges
     assert (facts.judged, facts.unjudged, facts.words) == (10, 0, {"near-exact": 2, "no match": 8})
     assert facts.errs == "it labelled 22 of 22 made pairs right"
@@ -131,7 +133,7 @@ def test_the_same_command_asks_nothing_twice_and_rescore_judges_alike(judge: Loo
         elsewhere = made(order(llm, judge, tmp_path / "other"))
         assert len(judge.asked) == asked  # its answers are stored as any other's
     assert only(again) == only(first)
-    assert only(elsewhere).sentence == only(first).sentence
+    assert only(elsewhere).evidence.sentence == only(first).evidence.sentence
     assert rescore(tmp_path, None).results == first.results.results
     assert load(tmp_path).judges == first.results.judges
 
@@ -139,15 +141,15 @@ def test_the_same_command_asks_nothing_twice_and_rescore_judges_alike(judge: Loo
 def test_without_a_judge_exact_matches_alone_are_counted_and_nothing_is_clean(tmp_path: Path) -> None:
     with LoopbackServer(recites(0, changed=2)) as llm:
         cell = only(made(order(llm, None, tmp_path / "near")))
-        assert cell.paper_verdict is Verdict.NO_ANSWER
-        assert "no judge compared the others (add --judge LLM)" in (cell.sentence or "")
+        assert cell.decision.paper_verdict is Verdict.NO_ANSWER
+        assert "no judge compared the others (add --judge LLM)" in cell.evidence.sentence
     with LoopbackServer(recites(1)) as llm:
-        assert only(made(order(llm, None, tmp_path / "exact"))).paper_verdict is Verdict.CONTAMINATED
+        assert only(made(order(llm, None, tmp_path / "exact"))).decision.paper_verdict is Verdict.CONTAMINATED
 
 
 def test_who_matches_nothing_is_not_detected(judge: LoopbackServer, tmp_path: Path) -> None:
     with LoopbackServer(recites(0)) as llm:
-        assert only(made(order(llm, judge, tmp_path))).paper_verdict is Verdict.NOT_DETECTED
+        assert only(made(order(llm, judge, tmp_path))).decision.paper_verdict is Verdict.NOT_DETECTED
 
 
 @pytest.mark.slow
@@ -160,7 +162,7 @@ def test_a_judge_without_a_word_makes_nothing_clean(answer: Response, tmp_path: 
     with LoopbackServer(recites(0)) as llm, LoopbackServer(lambda body: answer) as mute:
         outcome = made(order(llm, mute, tmp_path))
     cell = only(outcome)
-    assert cell.paper_verdict is Verdict.NO_ANSWER
+    assert cell.decision.paper_verdict is Verdict.NO_ANSWER
     (facts,) = outcome.results.judges
     assert (facts.judged, facts.unjudged) == (0, 10)
     assert sum(one.unjudged for one in facts.made) == 22
@@ -173,12 +175,12 @@ def test_a_judge_is_asked_again_only_where_it_had_no_word(tmp_path: Path) -> Non
         return reply("", finish="content_filter") if mute[0] and "Nothing" in pair(body)[1] else judges(body)
 
     with LoopbackServer(recites(0)) as llm, LoopbackServer(answer) as server:
-        assert only(made(order(llm, server, tmp_path))).paper_verdict is Verdict.NO_ANSWER
+        assert only(made(order(llm, server, tmp_path))).decision.paper_verdict is Verdict.NO_ANSWER
         asked, mute[0] = len(server.asked), False
-        assert only(made(order(llm, server, tmp_path))).paper_verdict is Verdict.NO_ANSWER
+        assert only(made(order(llm, server, tmp_path))).decision.paper_verdict is Verdict.NO_ANSWER
         assert len(server.asked) == asked  # what it refused is stored, and paid for
         done = made(order(llm, server, tmp_path, retry_unanswered=True))
-        assert only(done).paper_verdict is Verdict.NOT_DETECTED
+        assert only(done).decision.paper_verdict is Verdict.NOT_DETECTED
         assert len(server.asked) == asked + 10
 
 
@@ -198,7 +200,7 @@ def test_completions_that_talk_to_the_judge_do_not_steer_the_verdict(tmp_path: P
     first = next(number for number, text in enumerate(TEXTS) if text.startswith(shown))
     with LoopbackServer(begs) as llm, LoopbackServer(obeys) as server:
         outcome = made(order(llm, server, tmp_path / "run"))
-    assert only(outcome).paper_verdict is Verdict.NOT_DETECTED
+    assert only(outcome).decision.paper_verdict is Verdict.NOT_DETECTED
     (facts,) = outcome.results.judges
     assert facts.words == {"near-exact": 1, "no match": 9}
     assert "misled by 2 of 2 that ask for another label" in facts.errs
@@ -234,11 +236,11 @@ def test_the_limits_of_a_run_count_the_judge_and_a_run_goes_on_where_they_ended_
         outcome = made(order(llm, judge, tmp_path, most_requests=20))
         assert (len(llm.asked), len(judge.asked)) == (10, 10)
         assert outcome.results.run.limit == "--max-requests 20 is reached"
-        assert only(outcome).paper_verdict is Verdict.NO_ANSWER
+        assert only(outcome).decision.paper_verdict is Verdict.NO_ANSWER
         assert sum(1 for _ in judgements_in(tmp_path)) == 10
         done = made(order(llm, judge, tmp_path))
         assert (len(llm.asked), len(judge.asked)) == (10, 32)
-    assert only(done).paper_verdict is Verdict.NOT_DETECTED
+    assert only(done).decision.paper_verdict is Verdict.NOT_DETECTED
 
 
 def test_a_judge_without_a_price_needs_one_where_dollars_are_limited(tmp_path: Path) -> None:
@@ -301,7 +303,7 @@ def test_a_judge_that_fails_ends_with_its_reason_and_loses_no_answer(tmp_path: P
 
     with LoopbackServer(recites(1)) as llm, LoopbackServer(refuse) as server:
         outcome = made(order(llm, server, tmp_path))
-    assert only(outcome).paper_verdict is Verdict.CONTAMINATED
+    assert only(outcome).decision.paper_verdict is Verdict.CONTAMINATED
     assert any("was asked nothing more" in note.text and "judge" in note.text for note in outcome.results.notes)
 
 
@@ -325,7 +327,9 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
         ran = tabcontam("run", *asked, *named)
         assert (ran.returncode, len(llm.asked), len(judge.asked)) == (0, 10, 31)
     (cell,) = load(out).results
-    assert "1 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
+    assert "1 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (
+        cell.evidence.sentence or ""
+    )
     summary = tabcontam("judge", str(out)).stdout
     assert "9 completions (2 near-exact, 7 no match); it labelled 22 of 22 made pairs right" in summary
 
@@ -356,13 +360,13 @@ def test_a_run_that_is_stopped_while_the_judge_is_asked_keeps_what_was_judged(tm
             patched.setattr(Session, "__post_init__", _noting(holding, Session.__post_init__))
             outcome = execute(run, Progress())
         assert outcome.results.run.interrupted
-        assert only(outcome).paper_verdict is Verdict.NO_ANSWER
+        assert only(outcome).decision.paper_verdict is Verdict.NO_ANSWER
         before = len(server.asked)
         assert before < 32
         held = sum(1 for _ in judgements_in(tmp_path))
         assert held == before
         holding[:] = [Session((), Options(), english(), Journal(tmp_path / "none"), Progress())]
-        assert only(made(asked)).paper_verdict is Verdict.NOT_DETECTED
+        assert only(made(asked)).decision.paper_verdict is Verdict.NOT_DETECTED
         assert len(server.asked) == 32
 
 

@@ -65,10 +65,10 @@ def by_test(found: ReplayOutcome) -> dict[str, Result]:
 class TestMadeUp:
     def test_who_recites_is_found_by_both_algorithms_and_by_the_calibrated_rule(self, tmp_path: Path) -> None:
         cells = by_test(replayed(written(tmp_path, *(recited(number) for number in range(10)))))
-        assert [cells[test].paper_verdict for test in (ROUGE, MATCH)] == ["contaminated", "contaminated"]
-        assert cells[PERSONS[0]].paper_verdict == "not detected"
+        assert [cells[test].decision.paper_verdict for test in (ROUGE, MATCH)] == ["contaminated", "contaminated"]
+        assert cells[PERSONS[0]].decision.paper_verdict == "not detected"
         assert (cells[ROUGE].verdict, cells[MATCH].verdict) == ("contaminated", None)
-        assert NO_NAME in (cells[ROUGE].sentence or "")
+        assert NO_NAME in cells[ROUGE].evidence.sentence
 
     def test_who_writes_what_overlaps_more_with_the_name_is_found_by_the_published_rule_alone(
         self, tmp_path: Path
@@ -76,7 +76,7 @@ class TestMadeUp:
         styled = [instance(number, guided=f"{OTHER}, {number} people saw it") for number in range(10)]
         found = replayed(written(tmp_path, *styled))
         cell = by_test(found)[ROUGE]
-        assert (cell.paper_verdict, cell.verdict) == ("contaminated", "not detected")
+        assert (cell.decision.paper_verdict, cell.verdict) == ("contaminated", "not detected")
         (difference,) = found.rule_differences
         assert (difference.paper, difference.calibrated) == ("contaminated", "not detected")
         assert "no two texts are recited" in difference.group
@@ -90,7 +90,7 @@ class TestMadeUp:
     def test_a_learned_score_is_taken_as_recorded_and_has_no_calibrated_verdict(self, tmp_path: Path) -> None:
         scores = {"bleurt_guided": 0.7, "bleurt_general": 0.5}
         cell = by_test(replayed(written(tmp_path, *(instance(number, **scores) for number in range(10)))))[BLEURT]
-        assert (cell.paper_verdict, cell.verdict, cell.hits) == ("contaminated", None, 10)
+        assert (cell.decision.paper_verdict, cell.verdict, cell.evidence.hits) == ("contaminated", None, 10)
 
     @pytest.mark.parametrize(
         ("words", "verdict"),
@@ -105,7 +105,7 @@ class TestMadeUp:
     )
     def test_algorithm_2_counts_the_judges_words(self, tmp_path: Path, words: list[str | None], verdict: str) -> None:
         records = [instance(number, judge=word) for number, word in enumerate(words)]
-        assert by_test(replayed(written(tmp_path, *records)))[MATCH].paper_verdict == verdict
+        assert by_test(replayed(written(tmp_path, *records)))[MATCH].decision.paper_verdict == verdict
 
     def test_without_general_completions_algorithm_1_has_nothing_to_compare(self, tmp_path: Path) -> None:
         records = [recited(number) for number in range(10)]
@@ -113,16 +113,16 @@ class TestMadeUp:
             del record["general"], record["annotator1"], record["annotator2"], record["form"]
         cells = by_test(replayed(written(tmp_path, *records)))
         assert set(cells) == {ROUGE, MATCH}
-        assert (cells[ROUGE].paper_verdict, cells[ROUGE].verdict) == (None, "contaminated")
+        assert (cells[ROUGE].decision.paper_verdict, cells[ROUGE].verdict) == (None, "contaminated")
 
     def test_under_the_papers_rules_each_method_has_its_own_verdict(self, tmp_path: Path) -> None:
         found = replayed(written(tmp_path, *(recited(number) for number in range(10))), "paper")
-        assert all(cell.verdict == cell.paper_verdict for cell in found.results)
+        assert all(cell.verdict == cell.decision.paper_verdict for cell in found.results)
 
     def test_completions_that_were_not_given_are_no_answers(self, tmp_path: Path) -> None:
         silent = [instance(number, guided=None, general=None, judge=None) for number in range(10)]
         cell = by_test(replayed(written(tmp_path, *silent)))[ROUGE]
-        assert (cell.verdict, cell.paper_verdict) == ("no answer", None)
+        assert (cell.verdict, cell.decision.paper_verdict) == ("no answer", None)
 
     def test_who_judged_completions_and_how_far_they_agree_stands_in_the_results(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -240,7 +240,7 @@ class TestTwoLlms:
             (*setting, test)
             for setting, stated in published("time_travel").items()
             for test, measure in ((ROUGE, "rouge p"), (BLEURT, "bleurt p"))
-            if told[*setting, test].paper_verdict != CONTAMINATED[stated[measure] <= 0.05]
+            if told[*setting, test].decision.paper_verdict != CONTAMINATED[stated[measure] <= 0.05]
         ]
         assert wrong == [("gpt4", "rte", "valid", BLEURT)]
 
@@ -250,16 +250,20 @@ class TestTwoLlms:
         told = cells(study)
         for setting, stated in published(study).items():
             exact, near = stated["judge exact"], stated["judge near-exact"]
-            assert told[*setting, MATCH].paper_verdict == CONTAMINATED[exact >= 1 or near >= 2]
-            assert f"{exact:.0f} of {told[*setting, MATCH].queries} second" in (told[*setting, MATCH].sentence or "")
-            assert f"{near:.0f} near-exact" in (told[*setting, MATCH].sentence or "")
+            assert told[*setting, MATCH].decision.paper_verdict == CONTAMINATED[exact >= 1 or near >= 2]
+            assert f"{exact:.0f} of {told[*setting, MATCH].queries} second" in (
+                told[*setting, MATCH].evidence.sentence or ""
+            )
+            assert f"{near:.0f} near-exact" in told[*setting, MATCH].evidence.sentence
 
     def test_methods_agree_with_people_as_the_papers_table_3_has_it_of_these_settings(self) -> None:
         told = cells("time_travel")
 
         def agree(llm: str, test: str) -> int:
             own = [key for key in told if key[0] == llm and key[3] == test]
-            return sum(told[key].paper_verdict == told[*key[:3], PERSONS[0]].paper_verdict for key in own)
+            return sum(
+                told[key].decision.paper_verdict == told[*key[:3], PERSONS[0]].decision.paper_verdict for key in own
+            )
 
         assert [agree("gpt4", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [10, 9, 11, 11]
         assert [agree("gpt3.5", test) for test in (ROUGE, BLEURT, MATCH, PERSONS[1])] == [6, 7, 10, 10]

@@ -88,7 +88,7 @@ def test_who_has_read_the_file_is_found_for_sure() -> None:
 
 
 def test_a_share_of_remembered_rows_is_found_as_often_as_is_stated() -> None:
-    share = weighed(TABLE, WORLD["nothing"]).share
+    share = weighed(TABLE, WORLD["nothing"]).detectable_share
     assert share is not None
     found = 0
     for run in range(200):

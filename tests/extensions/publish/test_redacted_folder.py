@@ -228,8 +228,8 @@ def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: 
     make("single", "three", llm=OTHER)
     published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
     first, second = published.results
-    assert first.memory is not None
-    assert (first.reference, first.memory.further) == ("openai:one", ("openai:two",))
+    assert first.evidence.memory is not None
+    assert (first.reference, first.evidence.memory.further) == ("openai:one", ("openai:two",))
     assert second.reference == "openai:three"
     assert {line["llm"] for line in lines(tmp_path / "published")} == {
         LLM, OTHER, "openai:one", "openai:two", "openai:three",

@@ -1,7 +1,7 @@
 """What of results may be published: of a table that may not be shown verdicts and numbers, and no word of anybody."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, MadePairRecord
 from tabcontam.extensions.publish.redaction import OPEN, Redaction, redact_results, restricted_tables
 from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.verdicts.columns import record_columns
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.document import as_json, parse_results
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -135,11 +136,18 @@ def test_no_text_of_a_private_table_is_left() -> None:
 def test_verdicts_and_numbers_stay() -> None:
     before, (published, _) = quoting(), redact_results(quoting())
     for one, other in zip(before.results, published.results, strict=True):
-        assert (other.verdict, other.numbers, other.interval) == (one.verdict, one.numbers, one.interval)
+        assert (other.verdict, other.numbers, other.evidence.interval) == (
+            one.verdict,
+            one.numbers,
+            one.evidence.interval,
+        )
     assert [one.verdict for one in published.tables] == [one.verdict for one in before.tables]
     first = published.results[0]
-    assert first.sentence == "18 right in 45 answers, 0.7 expected of the baseline, 212.3 bits recalled, p = 3.1e-41"
-    assert first.columns == {"column 1": 3.0}
+    assert (
+        first.evidence.sentence
+        == "18 right in 45 answers, 0.7 expected of the baseline, 212.3 bits recalled, p = 3.1e-41"
+    )
+    assert first.evidence.columns == {"column 1": 3.0}
     assert {one.llm for one in published.results} == {published.run.llms[0].spec} == {"hf:model"}
     assert parse_results(json.loads(as_json(published))) == published
 
@@ -153,7 +161,7 @@ def test_what_an_open_table_shows_stays() -> None:
     assert published.run.datasets == view.run.datasets
     assert published.run.redacted == ()
     hidden, _ = redact_results(view, everything=True)
-    assert hidden.results[0].sentence != view.results[0].sentence
+    assert hidden.results[0].evidence.sentence != view.results[0].evidence.sentence
     assert hidden.run.datasets[0].sha256 == facts("iris").sha256  # the card states it
 
 
@@ -167,7 +175,7 @@ def test_llms_of_one_name_stay_apart() -> None:
 
 @pytest.mark.parametrize("part", list(LOOKED_AT), ids=lambda part: part.__name__)
 def test_every_field_of_results_was_looked_at(part: type) -> None:
-    assert [one.name for one in fields(part) if one.name not in LOOKED_AT[part].split()] == []
+    assert [one.name for one in record_columns(part) if one.name not in LOOKED_AT[part].split()] == []
 
 
 def test_a_split_of_a_private_table_is_named_only_as_splits_usually_are() -> None:

@@ -867,11 +867,11 @@ def test_one_that_learned_the_rows_needs_fewer_bits_for_them_than_for_a_twins(kn
 
     asyncio.run(whole())
     (cell,) = session.results()
-    assert (cell.verdict, cell.answered) == (None, 12)
-    assert cell.interval is not None
-    assert cell.interval[0] > 0
-    assert cell.score is not None
-    assert cell.score > 0.9
+    assert (cell.verdict, cell.evidence.answered) == (None, 12)
+    assert cell.evidence.interval is not None
+    assert cell.evidence.interval[0] > 0
+    assert cell.evidence.score is not None
+    assert cell.evidence.score > 0.9
 
 
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:

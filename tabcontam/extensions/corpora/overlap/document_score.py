@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -56,8 +57,9 @@ class DocumentScore(Test):
         unread = len(trials) - len(read)
         lost = f"; {unread} of {len(trials)} items could not be searched for" * bool(unread)
         return Evidence(
-            statistic=f"share of {self.counted} that documents hold",
-            value=hits / len(read) if read else 0.0,
+            statistic=Statistic(
+                name=f"share of {self.counted} that documents hold", value=hits / len(read) if read else 0.0
+            ),
             null="none: the test compares nothing",
             sentence="; ".join(parts) + lost if read else lost.removeprefix("; "),
             hits=hits,

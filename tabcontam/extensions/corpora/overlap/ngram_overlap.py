@@ -20,6 +20,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -140,9 +141,7 @@ class NgramOverlap(Test):
         asked = sum(not _in_signs(trial.query) for trial in own)
         score, other = (fmean(one.short for one in side) if side else None for side in (rows, twins))
         return Evidence(
-            statistic="share of pieces of 8 words",
-            value=score or 0.0,
-            expected=other,
+            statistic=Statistic(name="share of pieces of 8 words", value=score or 0.0, expected=other),
             null="none: the share of a shuffled twin's pieces shows how much the schema alone explains",
             sentence=_sentence(own, twin, rows, twins, asked),
             hits=sum(one.short >= PALM_SHARE for one in rows),

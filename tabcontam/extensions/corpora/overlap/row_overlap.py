@@ -19,6 +19,7 @@ from tabcontam.evidence.base import (
     LookupMode,
     Query,
     Reading,
+    Statistic,
     Test,
     Trial,
 )
@@ -152,9 +153,11 @@ class RowOverlap(Test):
             without[group] = tail([one for one in replaced if one is not None and one.lies_in != group])
         p_value = tail(own)
         return Evidence(
-            statistic="weight of the rows found, in bits",
-            value=bits,
-            expected=fsum(one.share * one.weight for one in own),
+            statistic=Statistic(
+                name="weight of the rows found, in bits",
+                value=bits,
+                expected=fsum(one.share * one.weight for one in own),
+            ),
             null="each value that could stand in a row is as likely as any other to be the row's own",
             sentence=word_finds(own, twin, len(asked), p_value),
             hits=len(present),
@@ -165,7 +168,7 @@ class RowOverlap(Test):
             interval=clopper_pearson(len(present), len(own)) if own else None,
             interval_of="share of rows that stand in documents",
             recalled_bits=bits,
-            share=detectable_share([even_chance(one.query) for one in own], level),
+            detectable_share=detectable_share([even_chance(one.query) for one in own], level),
             columns=bits_by_group((one.lies_in, one.bits) for one in own),
             without=without,
         )

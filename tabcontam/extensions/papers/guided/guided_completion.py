@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.base import Evidence, Query, Statistic, Trial
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.rows.answered_rows import answered_row
 from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, overlaps
@@ -108,10 +108,8 @@ class GuidedCompletion(GuidedTest):
 
 
 def with_more(evidence: Evidence, more: str) -> Evidence:
-    """Return the evidence with `more` appended to its sentences that are not empty."""
-    own = (evidence.sentence, evidence.counted)
-    sentence, counted = (f"{one}; {more}" if more and one else one for one in own)
-    return replace(evidence, sentence=sentence, counted=counted)
+    """Return the evidence with `more` appended to its sentence."""
+    return replace(evidence, sentence="; ".join(filter(None, (evidence.sentence, more))))
 
 
 def _recited(trials: Sequence[Trial], guided: Sequence[Trial]) -> Evidence:
@@ -142,8 +140,7 @@ def evidence_of_runs(
     recalled, most = sum(run.bits for run in runs), max((len(run.text) for run in runs), default=0)
     sentence = f"{gained} has {most} words: {recalled:.0f} {bits} ({describe_p_value(p_value)})"
     return Evidence(
-        statistic="recalled bits",
-        value=recalled,
+        statistic=Statistic(name="recalled bits", value=recalled),
         null=null,
         sentence=sentence,
         hits=hits,

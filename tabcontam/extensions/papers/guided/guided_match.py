@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, PublishedRule, Query, Reading, Reply, Trial, as_read
+from tabcontam.evidence.base import Evidence, PublishedRule, Query, Reading, Reply, Statistic, Trial, as_read
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, contaminated
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
@@ -121,8 +121,7 @@ class GuidedMatch(GuidedTest):
         """Return how many completions match; no p-value."""
         hits = RULE.hits(trials)
         return Evidence(
-            statistic="matches",
-            value=hits,
+            statistic=Statistic(name="matches", value=hits),
             null="none: a judge decides whether a completion is near-exact",
             sentence=RULE.describe(trials),
             hits=hits,

@@ -23,6 +23,7 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     ReplyState,
+    Statistic,
     Test,
     Trial,
 )
@@ -180,8 +181,7 @@ class Sampling(Test):
         unread = len(trials) - counts.draws
         silent = f"; {unread} of {len(trials)} answers hold no row" if unread else ""
         return Evidence(
-            statistic="rows of the table among the draws",
-            value=counts.different,
+            statistic=Statistic(name="rows of the table among the draws", value=counts.different),
             null="none: the number of rows that a writer hits by luck is not known",
             sentence=f"{found}, where drawing each cell by itself gets {luck}; {details}{silent}",
             hits=counts.different,

@@ -21,6 +21,7 @@ from tabcontam.evidence.base import (
     Query,
     Reading,
     Reply,
+    Statistic,
     Test,
     Trial,
 )
@@ -168,9 +169,11 @@ class QuizTest(Test):
         blind = f"a solver that never saw the rows gets {format_small_number(sum(chances))} right"
         found = f"{hits} of {len(asked)} {self._counted}; {blind}"
         return Evidence(
-            statistic="recalled bits",
-            value=sum(one.bits for one in asked),
-            expected=sum(bits * chance for one in asked for bits, chance in one.outcomes),
+            statistic=Statistic(
+                name="recalled bits",
+                value=sum(one.bits for one in asked),
+                expected=sum(bits * chance for one in asked for bits, chance in one.outcomes),
+            ),
             null=NULL,
             sentence=f"{found} ({describe_p_value(p_value)}){self._published(trials)}",
             hits=hits,
@@ -182,7 +185,7 @@ class QuizTest(Test):
             interval=share_interval(chances, hits) if answered else None,
             interval_of="share of the rows remembered",
             recalled_bits=sum(one.bits for one in asked),
-            share=detectable_choice_share([one.surest for one in answered], level) if answered else None,
+            detectable_share=detectable_choice_share([one.surest for one in answered], level) if answered else None,
             columns=bits_by_group((one.lies_in, one.bits) for one in asked) if self.decides else {},
             without=p_values_without(groups, tail),
         )

@@ -232,8 +232,8 @@ class TaskExamples(RowTest):
         counts = "there is no table to compare with" if found is None else found.in_words
         sentence = (
             f"{counts}; {evidence.hits} of {evidence.asked} that begin like a single row continue like it in every "
-            f"counted cell; recalled bits {evidence.value:.0f}, "
-            f"{format_small_number(evidence.expected or 0.0)} expected by chance"
+            f"counted cell; recalled bits {evidence.measured.value:.0f}, "
+            f"{format_small_number(evidence.measured.expected or 0.0)} expected by chance"
         )
         right = {trial.query.row for trial in rows if trial.reading and trial.reading.hit}
         holding = sum(not right.isdisjoint(identified_rows(trial, found.table)) for trial in trials) if found else 0
@@ -246,8 +246,8 @@ class TaskExamples(RowTest):
             answered=sum(trial.readable for trial in trials),
             expected_hits=None,
             interval=None,
-            interval_of="",
-            share=None,
+            interval_of=None,
+            detectable_share=None,
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:

@@ -236,7 +236,7 @@ def _draw_part(view: RunResults, ink: "Ink", part: HeatmapPart, left: float, top
         x = left + number * square
         ink.text(x + square / 2, top + bottom + 0.05, column.label, ha="center", va="top", rotation=90)
         for test, result in column.results.items():
-            ink.result_square(x, top + tests[test], square, result.outcome, result.score)
+            ink.result_square(x, top + tests[test], square, result.outcome, result.evidence.score)
             for mark in published(view, result):
                 ink.mark(x, top + tests[test], square, mark)
 

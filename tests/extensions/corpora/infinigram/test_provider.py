@@ -345,7 +345,7 @@ def test_a_run_finds_the_rows_that_stand_there_through_limits_and_faults(made: I
         answer(running)
         (cell,) = running.results()
     assert not faults
-    assert (cell.queries, cell.answered, cell.hits) == (12, 12, 6)
+    assert (cell.queries, cell.evidence.answered, cell.evidence.hits) == (12, 12, 6)
 
 
 def test_a_limit_on_requests_holds_for_every_single_one(made: InDocuments, tmp_path: Path) -> None:
@@ -429,4 +429,4 @@ def test_what_an_index_cannot_be_searched_for_is_not_planned_and_the_rest_is_sco
         answer(running)
         (found,) = running.results()
     assert (found.verdict, found.cut_short, found.queries) == (None, False, len(cell.queries))
-    assert "GPT-4's pieces of letters and digits were not searched for" in (found.sentence or "")
+    assert "GPT-4's pieces of letters and digits were not searched for" in found.evidence.sentence

@@ -108,8 +108,8 @@ def test_rows_that_stand_there_and_those_of_the_twin_are_told_side_by_side() -> 
     found = evidence(table, {"rows": as_sentences(table, table.rows)}, "ngram_overlap")
     assert found.score == 1.0
     assert found.hits == found.asked == found.answered == 60
-    assert found.expected is not None
-    assert found.expected < 0.8
+    assert found.measured.expected is not None
+    assert found.measured.expected < 0.8
     assert "100% (" in found.sentence
     assert "rows as the serializer writes them" in found.sentence
     assert "for example rows, byte " in found.sentence
@@ -120,9 +120,9 @@ def test_a_page_of_the_twin_is_no_less_found_for_the_twin() -> None:
     """What the rules find of a table that is not there is what rows of its schema share."""
     table = ships(60)
     found = evidence(table, {"twin": as_sentences(table, twin(table).rows)}, "ngram_overlap")
-    assert found.expected is not None
+    assert found.measured.expected is not None
     assert found.score is not None
-    assert 0 < found.score < found.expected
+    assert 0 < found.score < found.measured.expected
 
 
 def test_rows_in_another_form_share_no_words_in_a_row() -> None:
@@ -135,7 +135,7 @@ def test_what_could_not_be_searched_is_not_clean() -> None:
     found = TEST.weigh([read(TEST, query, Matches((), 0, ReplyState.FAILED, "gone")) for query in queries], LEVEL)
     assert (found.asked, found.answered) == (40, 0)
     assert found.score is None
-    assert found.expected is None
+    assert found.measured.expected is None
     assert "40 of 40 rows could not be searched for" in found.sentence
     assert "%" not in found.sentence
 

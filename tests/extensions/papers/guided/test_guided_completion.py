@@ -156,7 +156,7 @@ def test_who_says_nothing_is_not_clean() -> None:
     assert cell.verdict is Verdict.NO_ANSWER
     silent = trials(lambda query: "")
     assert build_result(NAME, TEST, silent, len(silent), CALIBRATED, LEVEL).verdict is Verdict.NO_ANSWER
-    assert build_result(NAME, TEST, silent, len(silent), PAPER, LEVEL).paper_verdict is Verdict.NO_ANSWER
+    assert build_result(NAME, TEST, silent, len(silent), PAPER, LEVEL).decision.paper_verdict is Verdict.NO_ANSWER
 
 
 def test_short_texts_are_uninformative() -> None:
@@ -170,15 +170,15 @@ def test_short_texts_are_uninformative() -> None:
 def test_the_published_verdict_is_that_of_the_paired_bootstrap() -> None:
     own = trials(recites(10, ("",)))
     cell = build_result(NAME, TEST, own, len(own), PAPER, LEVEL)
-    assert cell.verdict is cell.paper_verdict is Verdict.CONTAMINATED
-    assert (cell.hits, cell.answered, cell.score) == (10, 10, 1.0)
-    assert cell.sentence is not None
-    assert cell.sentence.startswith(
+    assert cell.verdict is cell.decision.paper_verdict is Verdict.CONTAMINATED
+    assert (cell.evidence.hits, cell.evidence.answered, cell.evidence.score) == (10, 10, 1.0)
+    assert cell.evidence.sentence is not None
+    assert cell.evidence.sentence.startswith(
         "10 of 10 second pieces have more overlap if the dataset is named: ROUGE-L 1.00 guided"
     )
-    assert "p under 0.0001 by the paired bootstrap, as published" in cell.sentence
+    assert "p under 0.0001 by the paired bootstrap, as published" in cell.evidence.sentence
     both = trials(recites(10))
-    assert build_result(NAME, TEST, both, len(both), CALIBRATED, LEVEL).paper_verdict is Verdict.NOT_DETECTED
+    assert build_result(NAME, TEST, both, len(both), CALIBRATED, LEVEL).decision.paper_verdict is Verdict.NOT_DETECTED
 
 
 def test_the_paired_bootstrap_finds_what_the_unpaired_one_of_time_travel_does_not() -> None:
@@ -261,6 +261,6 @@ def test_a_table_of_texts_goes_through_a_run_and_is_judged_again(tmp_path: Path)
     assert [cell.verdict for cell in found.results] == verdicts
     assert [table.verdict for table in found.tables] == verdicts
     again = rescore(tmp_path / "run", None)
-    assert [(cell.verdict, cell.p_value, cell.sentence) for cell in again.results] == [
-        (cell.verdict, cell.p_value, cell.sentence) for cell in found.results
+    assert [(cell.verdict, cell.evidence.p_value, cell.evidence.sentence) for cell in again.results] == [
+        (cell.verdict, cell.evidence.p_value, cell.evidence.sentence) for cell in found.results
     ]

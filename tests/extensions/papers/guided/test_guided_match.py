@@ -57,7 +57,7 @@ def judged(words: list[Likeness | None], state: ReplyState = ReplyState.OK) -> l
 
 
 def paper(trials: list[Trial]) -> Verdict | None:
-    return build_result(NAME, TEST, trials, len(trials), PAPER, 0.01).paper_verdict
+    return build_result(NAME, TEST, trials, len(trials), PAPER, 0.01).decision.paper_verdict
 
 
 @pytest.mark.usefixtures("quick")
@@ -121,8 +121,8 @@ def test_who_declines_is_not_clean() -> None:
 
 def test_nothing_is_decided_by_the_calibrated_rules() -> None:
     cell = build_result(NAME, TEST, judged([EXACT] * 10), 10, "calibrated", 0.01)
-    assert (cell.verdict, cell.score, cell.hits) == (None, 1.0, 10)
-    assert cell.paper_verdict is Verdict.CONTAMINATED
+    assert (cell.verdict, cell.evidence.score, cell.evidence.hits) == (None, 1.0, 10)
+    assert cell.decision.paper_verdict is Verdict.CONTAMINATED
     assert not TEST.row_test
 
 

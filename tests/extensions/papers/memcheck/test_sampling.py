@@ -69,7 +69,7 @@ def test_a_draw_is_a_row_by_its_values_and_counts_once() -> None:
     own = line(SHIPS.rows[3])
     spelt = f"Here is one row:\n```\n{own.replace('yes', 'YES')}\n```"
     evidence = weighed([own, spelt, line(SHIPS.rows[4]), line(changed(5, 2)), line(changed(6, 1, 2))])
-    assert (evidence.value, evidence.hits, evidence.asked, evidence.answered) == (2, 2, 5, 5)
+    assert (evidence.measured.value, evidence.hits, evidence.asked, evidence.answered) == (2, 2, 5, 5)
     assert evidence.score == 2 / 5
     assert evidence.p_value is None
     assert "1 repeat another draw, 1 differ from a row in one cell" in evidence.sentence
