@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answer_cells import few_values
@@ -43,7 +44,7 @@ def table(name: str) -> Table:
 @lru_cache(maxsize=16)
 def queries(name: str, test: str, seed: int = 0) -> Sequence[Query]:
     """The queries of a row test about it."""
-    return sheet_of(by_id()[test], table(name), load_serializers()[SERIALIZER], Options(seed=seed)).written
+    return sheet_of(by_id()[test], table(name), load_serializers()[SERIALIZER], RunConfig(seed=seed)).written
 
 
 def query_of(case: Mapping[str, Any]) -> Query:

@@ -18,9 +18,10 @@ from statistics import median, quantiles
 
 from benchmarks.rate_tables import Rate, RateTable
 from benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_all, share
-from tabcontam.asking.query_plan import Options, PlannedResult
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.table_turns import turns_of
 from tabcontam.calibration.power_study import EXPERT, IGNORANT, SHARES, AnswererPlan, ask, judge, planned
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.base import ModelRequest
@@ -77,7 +78,7 @@ def measured(dataset: str, first: int, runs: int, full_runs: int) -> Measured:
 
 def until_decided(run: AnswererPlan, who: str, seed: int) -> tuple[SequentialOutcome, Verdict]:
     """How asking an answerer about one table in turns ends, and its verdict."""
-    (turns,) = turns_of(run.cells, Options(seed=seed, until_decided=True), lambda cell, trial: trial).values()
+    (turns,) = turns_of(run.cells, RunConfig(seed=seed, until_decided=True), lambda cell, trial: trial).values()
     taken: dict[str, list[Trial]] = {cell.test.id: [] for cell in run.cells}
     queries = [query for cell in run.cells for query in cell.queries]
     kept = {cell.test.id: likeliest_of_all(cell.queries) for cell in run.cells} if who == CONSTANT else {}

@@ -21,11 +21,12 @@ from random import Random
 from typing import Any
 
 from benchmarks.wire import served
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import RESULTS, TRIALS, Journal, write_question
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability, Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.base import Model, ModelRequest, PromptForm
@@ -67,7 +68,7 @@ def planned() -> tuple[tuple[PlannedResult, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([RunSource(SimulatedModel("oracle"))], tables, serializers, all_tests(), Options())
+    cells = plan([RunSource(SimulatedModel("oracle"))], tables, serializers, all_tests(), RunConfig())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 
@@ -96,7 +97,7 @@ def as_text(query: Query) -> str:
 
 def made(cells: Sequence[PlannedResult], folder: Path, connections: int | None) -> Session:
     """A session with its journal and its store, as a run has them."""
-    options = Options(connections=connections)
+    options = RunConfig(max_connections=connections)
     store = Store.open(folder / "replies.sqlite")
     return Session(cells, options, english(), Journal(folder), Progress(), store)
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.evidence.questions import Capability
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.openai.provider import OpenAIModel
@@ -48,7 +49,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedResult]:
     for seed in count():
         if queries >= QUERIES:
             break
-        more = plan(subjects, tables, serializers, all_tests(), Options(seed=seed))
+        more = plan(subjects, tables, serializers, all_tests(), RunConfig(seed=seed))
         queries += sum(len(cell.queries) for cell in more)
         cells += more
     return cells
@@ -57,7 +58,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedResult]:
 def look_up(cells: Sequence[PlannedResult], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
     store = Store.open(folder / "replies.sqlite")
-    session = Session(cells, Options(), english(), Journal(folder), Progress(), store)
+    session = Session(cells, RunConfig(), english(), Journal(folder), Progress(), store)
     session.recall()
     store.close()
 

@@ -1,4 +1,4 @@
-"""What `run --engine ray` costs and keeps: `python -m benchmarks.ray [PART]... [--runs N]`.
+"""What `run --ray` costs and keeps: `python -m benchmarks.ray [PART]... [--runs N]`.
 
 Each part prints a line of Markdown with what was measured beside what is wanted; without a name all parts run. Both
 sides of a ratio are measured in turns, in one sitting, and the medians are compared, so that what else the machine does
@@ -38,13 +38,14 @@ from benchmarks.engine import answered, made
 from benchmarks.wire import served
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
+from tabcontam.config import RayOptions, RunConfig
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
+from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.ray_library import USUAL
 from tabcontam.extensions.cluster.replicated_model import ReplicatedModel
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
@@ -129,8 +130,8 @@ def machines(nodes: int) -> Iterator[Any]:
 
 def planned(folder: str, serializers: tuple[str, ...] = ()) -> list[PlannedResult]:
     """What is asked of a model in these measurements: passages of two tables."""
-    order = RunOrder(
-        (f"hf:{folder}",), ("iris", "wine"), expression="perplexity", controls=False, serializers=serializers
+    order = RunConfig(
+        llm=(f"hf:{folder}",), dataset=("iris", "wine"), tests="perplexity", controls=False, serializer=serializers
     )
     return list(prepare(order, asks=False).plan)
 
@@ -192,7 +193,7 @@ def api(runs: int) -> None:
         )
         words += ("--max-connections", str(CONNECTIONS))
         what = f"throughput of whole commands, {LATENCY} s an answer, {CONNECTIONS} connections"
-        ratio("api", what, lambda: seconds(*words), lambda: seconds(*words, "--engine", "ray"), 0.95)
+        ratio("api", what, lambda: seconds(*words), lambda: seconds(*words, "--ray", "replicas=1"), 0.95)
 
 
 def hf(runs: int) -> None:
@@ -343,17 +344,7 @@ def disturbed(words: Sequence[str], out: Path, rng: Random) -> tuple[int, int, s
     with machines(count) as cluster:
         up = list(cluster.worker_nodes)
         run = command(
-            *words,
-            "--engine",
-            "ray",
-            "--ray-address",
-            cluster.address,
-            "--replicas",
-            str(count),
-            "--batch-size",
-            "1",
-            "--out",
-            str(out),
+            *words, "--ray", f"address={cluster.address},replicas={count}", "--batch-size", "1", "--out", str(out)
         )
         trials, deaths = out / "trials.jsonl", 0
         while run.poll() is None:
@@ -381,7 +372,7 @@ def tables(runs: int) -> None:
         with machines(1) as cluster:
             (node,) = cluster.worker_nodes
             there = node.all_processes["raylet"][0].process.pid
-            ray = ["--engine", "ray", "--ray-address", cluster.address]
+            ray = ["--ray", f"address={cluster.address}"]
             both = on_processor(own, [*words, *ray], Path(folder, "both"), there)
         same = told(Path(folder, "alone"))[0] == told(Path(folder, "both"))[0]
     text = (

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from time import perf_counter
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.known.simulated import SimulatedModel
@@ -62,7 +63,7 @@ def main() -> None:
     """Mean and longest milliseconds of each test and way to answer, and the mean over all queries."""
     tables = [load_table(name) for name in sys.argv[1:] or ["iris", "wine"]]
     subjects = [RunSource(SimulatedModel("oracle"))]
-    cells = plan(subjects, tables, list(load_serializers().values()), all_tests(), Options())
+    cells = plan(subjects, tables, list(load_serializers().values()), all_tests(), RunConfig())
     taken = {way: list(readings(cells, answer)) for way, answer in ANSWERS.items()}
     print(f"{'mean/longest ms':25}" + "".join(f"{way:>13}" for way in ANSWERS))
     for test in all_tests():

@@ -37,10 +37,11 @@ from benchmarks.processes import used_by
 from benchmarks.rate_tables import put
 from benchmarks.wire import served
 from tabcontam.asking.run_shards import spans
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Passage, Prompt
 from tabcontam.models.prices import Price, load_prices
-from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.runs.run import prepare
 
 MEASURED = Path(__file__).with_name("scale.json")
 NAMES = ("iris", "wine", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
@@ -202,7 +203,7 @@ def _of_a_pair(url: str, many: int, how: Callable[[int], Sequence[str]]) -> Cost
 
 def _asked_of(llm: str, names: Sequence[str]) -> tuple[Asked, ...]:
     """What a run without further options asks this LLM about each table."""
-    cells = prepare(RunOrder((llm,), tuple(names), controls=False), asks=False).plan
+    cells = prepare(RunConfig(llm=(llm,), dataset=tuple(names), controls=False), asks=False).plan
     found = []
     for name in names:
         queries = [query for cell in cells if cell.table.name == name for query in cell.queries]
@@ -241,7 +242,7 @@ def _check(connections: int, latency: float, rate: float) -> Check:
     """A real run of one LLM, in the seconds from its first request to its last answer."""
     limits = ("--rate", rate, "--burst", 10, "--retry-after", 1) if rate else ()
     with served("--latency", str(latency), *map(str, limits)) as url, tempfile.TemporaryDirectory() as folder:
-        order = RunOrder((f"openai:model@{url}",), NAMES, controls=False)
+        order = RunConfig(llm=(f"openai:model@{url}",), dataset=NAMES, controls=False)
         session = made(prepare(order, asks=False).plan, Path(folder), connections)
         seconds = asked(session)
         return Check(answered(session), connections, latency, rate, seconds)

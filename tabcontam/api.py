@@ -6,19 +6,18 @@ option such as `--send-rows` is written as the Python argument `send_rows=True`.
 
 import inspect
 import os.path
-from argparse import ArgumentTypeError
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-from tabcontam.cli.option_values import dollars
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, HELD
-from tabcontam.cli.run_commands import run_order
+from tabcontam.cli.run_arguments import OF_LIMITS
+from tabcontam.config import PYTHON, RunConfig, Setting, settings
+from tabcontam.entry_points import load_settings
 from tabcontam.errors import UsageError, name_options_in_python, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.models.labels import write_labels
@@ -32,23 +31,13 @@ from tabcontam.verdicts.name_lookup import llms_named, places_named
 from tabcontam.verdicts.parquet_results import ParquetResults
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import FAMILY_OVER, PAPER, RULES, Queries
-from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tabcontam.asking.run_shards import RunShard
+    from tabcontam.run_settings import Dataset, RunSettings
     from tabcontam.tables.frames import Frame
-
-Dataset: TypeAlias = "str | Path | Table | Frame"
-# Arguments of `run` that are None or above 0.
-COUNTS = (
-    "queries", "rows", "samples", "shots", "batch_size", "max_connections", "max_requests", "replicas",
-    "gpus_per_replica",
-)  # fmt: skip
-OF_PAPER = ("queries", PAPER)  # the one word that may replace a count
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +97,8 @@ class Results:
         `UsageError` for a verdict that does not exist.
         """
         for word in _several(verdict):
-            _one_of("verdict", word, list(Verdict))
+            if word not in list(Verdict):
+                raise unknown("verdict", word, list(Verdict))
         given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
         return self._selected({name: _several(words) for name, words in given.items() if words})
 
@@ -212,141 +202,53 @@ class StoredResults(Results):
 def run(
     llm: str | Sequence[str] | Mapping[str, str] = (),
     dataset: "Dataset | Sequence[Dataset]" = (),
-    *,
-    serializer: str | Sequence[str] = (),
-    prompts: str | Sequence[str] = (),
-    tests: str | None = None,
-    marks: str | None = None,
-    target: str | None = None,
-    name: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    header_line: int | None = None,
-    known: "Dataset | Sequence[Dataset]" = (),
-    split: str | Sequence[str] = (),
-    split_column: str | None = None,
-    key: str | Path | Sequence[str | Path] = (),
-    withheld: str | Path | Sequence[str | Path] = (),
-    fresh: str | Path | Sequence[str | Path] = (),
-    trained_on: str | Sequence[str] | Mapping[str, str | Sequence[str]] = (),
-    reference: str | Sequence[str] | None = None,
-    judge: str | None = None,
-    overlap: str | None = None,
-    controls: bool = True,
-    control: str | Sequence[str] | Mapping[str, str] = (),
-    rules: str = RULES[0],
-    alpha: float = ALPHA,
-    family_over: str = FAMILY_OVER[0],
-    seed: int = 0,
-    queries: Queries = None,
-    rows: int | None = None,
-    samples: int | None = None,
-    temperature: float | None = None,
-    shots: int | None = None,
-    until_decided: bool = False,
-    min_power: float = MIN_POWER,
-    batch_size: int = BATCH_SIZE,
-    form: str = FORMS[0],
-    stop_at_first: bool = False,
-    batch: bool = False,
-    send_rows: bool = False,
-    max_connections: int | None = None,
-    max_requests: int | None = None,
-    max_cost: float | Decimal | str | None = None,
-    prices: str | Path | None = None,
-    cache: bool = True,
-    retry_unanswered: bool = False,
-    last_failed: bool = False,
-    memory_share: bool = False,
-    shard: str | None = None,
-    engine: str | None = None,
-    ray_address: str | None = None,
-    replicas: int | None = None,
-    gpus_per_replica: int | None = None,
-    out: str | Path | None = None,
-    progress: bool = False,
+    **further: "Unpack[RunSettings]",
 ) -> Results:
     """Ask, judge and record, as `python -m tabcontam run` with these options does: `tests` is `-k`, `marks` is `-m`.
 
-    `dataset` is a value of `--dataset`, a path, a `Table` or a data frame of pandas or polars, or several of these. A
-    `Table` or frame counts as a FILE, and a frame needs a `name`. Without `llm` and `dataset` the controls are run on
-    iris and wine. `delimiter`, `encoding`, `header` (does the first line name the columns?) and `header_line` (the
-    number of the line that does) describe a FILE of text; without them its format is detected. `split` names the splits
-    to ask about, or is "all". `split_column` names the column of a FILE that contains the split of each row.
-
-    `llm` can give LLMs new names: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `trained_on` declares the
-    documents that an LLM was trained on: `{"llama3": "corpus:dumps/"}` is `"llama3=corpus:dumps/"`. `judge` is an LLM
-    that decides whether completions match. `overlap` is the measure by which Algorithm 1 compares texts. `control`
-    names further controls: LLMs for which it is known which tables they have read, such as `"hf:DIR"` made by `expose`.
-    `key` names the key files of tables with planted digits. `withheld` names files of rows that were never published.
-    `fresh` names files of rows that no LLM can have read.
-
-    `queries` is a number or "paper". `rows` is the number of rows of a table in tests of classification and of memory's
-    share (default: 100). `samples` is the number of times that an LLM without log-probabilities is asked the same
-    query; with a `temperature`, each query of the row tests is asked that number of times. `shots` is the number of
-    demonstrations from other tables that row tests show to chat models. `alpha` and `min_power` are in (0, 1),
-    `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, or until an LLM
-    that remembers the share `min_power` of its rows would have been detected. With `memory_share` memory's share is
-    measured, too, whichever tests are chosen.
-
-    `shard`, such as "3/8", asks only that part of the run; `join` makes one run of all parts. `engine="ray"` loads each
-    hf: and vllm: model in `replicas` processes of a Ray cluster: the cluster at `ray_address`, or one on this machine.
-    Each process uses `gpus_per_replica` GPUs if the cluster has GPUs.
-
-    With `batch` the batch API of the LLM's maker is used, for half the price, and the call waits for up to a day. The
-    report is in `out`, by default `reports/<time>`; the same call with the same `out` continues it. The call prints
-    nothing, unless `progress` is true: then it prints to standard error. It also works while an event loop runs, such
-    as in a notebook.
+    A `Table` or frame as `dataset` counts as a FILE, and a frame needs a `name`. `llm` can give LLMs new names:
+    `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `header` states whether the first line names the columns.
+    With `batch_api` the call waits for up to a day. The report is in `out`, by default `reports/<time>`; the same call
+    with the same `out` continues it. The call prints nothing, unless `progress` is true. It also works while an event
+    loop runs, such as in a notebook.
 
     Ctrl-C finishes the queries in flight, records the replies and raises `KeyboardInterrupt`, which names the folder. A
     run that ends at one of your limits returns its results, which name the queries that were not asked. Raises
     `UsageError` for a bad input, and if no LLM could be reached.
+
+    The settings:
     """
-    words, began = locals(), monotonic()
+    began, words = monotonic(), {"llm": llm, "dataset": dataset, **further}
     from tabcontam.report import progress_display as report_progress
     from tabcontam.runs.run import execute, prepare
 
-    checked = {
-        "llm": write_labels(llm) if isinstance(llm, Mapping) else _several(llm),
-        "dataset": _datasets(dataset),
-        "known": _known(known),
-        "split": _several(split),
-        "key": tuple(map(Path, [key] if isinstance(key, str | Path) else key)),
-        "withheld": _files(withheld),
-        "fresh": _files(fresh),
-        "header": _header(header),
-        "trained_on": _declared(trained_on),
-        "reference": () if reference is None else _several(reference),
-        "control": write_labels(control) if isinstance(control, Mapping) else _several(control),
-        "judge": None if judge is None else _several(judge)[0],
-        "overlap": None if overlap is None else _several(overlap)[0],
-        "serializer": _several(serializer),
-        "prompts": _several(prompts),
-        "rules": _one_of("rules", rules, RULES),
-        "form": _one_of("form", form, (*FORMS, HELD)),
-        "seed": _whole("seed", seed),
-        "alpha": _share("alpha", alpha),
-        "min_power": _share("min_power", min_power),
-        "family_over": _one_of("family_over", family_over, FAMILY_OVER),
-        "max_cost": _dollars(max_cost),
-        "temperature": _temperature(temperature),
-        "out": _folder(out),
-        "shard": _shard(shard),
-        "engine": None if engine is None else _one_of("engine", engine, ("ray",)),
-        "prices": None if prices is None else Path(prices),
-    }
-    given = {word: words[word] for word in COUNTS if words[word] is not None and (word, words[word]) != OF_PAPER}
-    counts = {word: _whole(word, value, above_0=True) for word, value in given.items()}
-    order = run_order({**words, **checked, **counts, "began": began}, _call(words))
-    shown = report_progress.progress(quiet=not progress)
-    outcome = execute(prepare(order, shown), shown)
+    if strange := [word for word in words if word not in settings(PYTHON)]:
+        raise TypeError(f"run() got an unexpected keyword argument {strange[0]!r}")
+    taken = {word: _taken(word, value) for word, value in words.items()}
+    config = RunConfig(**taken, command=_call(words), began=began)
+    shown = report_progress.progress(quiet=not config.progress)
+    outcome = execute(prepare(config, shown), shown)
     if outcome.results.run.interrupted:
         continues = f"the answers are in {outcome.folder}; the same call with this `out` continues the run"
         raise KeyboardInterrupt("; ".join((continues, *outcome.going_on)))
     if outcome.failure:
         raise UsageError(outcome.unreached)
     return Results(outcome.folder, outcome.results)
+
+
+def signature() -> inspect.Signature:
+    """Return the arguments of `run`, with those that extensions add."""
+    load_settings()
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.annotation)
+        for name, one in settings(PYTHON).items()
+    ]
+    first = [one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in parameters[:2]]
+    return inspect.Signature([*first, *parameters[2:]], return_annotation=Results)
+
+
+run.__signature__ = signature()  # type: ignore[attr-defined]
+run.__doc__ = "\n    ".join([str(run.__doc__).rstrip(), *(setting.in_python for setting in settings(PYTHON).values())])
 
 
 @dataclass(frozen=True)
@@ -421,16 +323,11 @@ def fresh(
 
     words = locals() | {
         "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
-        "out": _folder(out),
-        "seed": _whole("seed", seed),
-        "header": _header(header),
         "ask": _several(ask),
-        "max_cost": _dollars(max_cost),
+        "most": most and _taken("max_requests", most),
         **{word: None if given is None else Path(given) for word, given in (("human", human), ("old", old))},
-        "prices": None if prices is None else Path(prices),
     }
-    counts = ("most", "max_connections", "max_requests")
-    words |= {word: _whole(word, words[word], above_0=True) for word in counts if words[word] is not None}
+    words |= {word: _taken(word, words[word]) for word in ("out", "seed", "header", *OF_LIMITS[1:])}
     feed = named_feed(words)
     if feed is None:
         found, card, file = write_fresh_rows(words)
@@ -444,13 +341,6 @@ def fresh(
     if made.ended and not made.spent:
         raise UsageError(f"{made.ended}; the same call continues from here")
     return Fresh(made.folder, made.document, ended=made.ended)
-
-
-def _temperature(given: float | None) -> float | None:
-    """Return a temperature above 0 and at most 2. Raises `UsageError` for any other."""
-    if given is not None and not (isinstance(given, int | float) and 0 < given <= 2):
-        raise UsageError(f"temperature is {given!r}; give a number above 0 and at most 2")
-    return given
 
 
 def _earlier_run(given: str | Path | Results) -> EarlierRun:
@@ -479,22 +369,12 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
     from tabcontam.runs.folder import merge
 
     given = [Path(folder) for folder in folders]
-    whole = cast("Path", _folder(out))
+    whole: Path = _taken("out", out)
     return Results(whole, merge(given, whole, incomplete=incomplete))
 
 
-def _shard(given: str | None) -> "RunShard | None":
-    """Return the part of a run that a text such as "3/8" means; None for the whole run. Raises `UsageError`."""
-    from tabcontam.asking.run_shards import RunShard
-
-    try:
-        return None if given is None else RunShard.read(str(given))
-    except ValueError as error:
-        raise UsageError(f"shard is {error}") from None
-
-
-def _files(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
-    return tuple(map(str, [given] if isinstance(given, str | Path) else given))
+def _labelled(given: str | Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
+    return write_labels(given) if isinstance(given, Mapping) else _several(given)
 
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:
@@ -534,23 +414,19 @@ def _known(given: "Dataset | Sequence[Dataset]") -> tuple[str | Table, ...]:
     )
 
 
-def _header(header: bool | None) -> bool | None:
-    if header is not None and not isinstance(header, bool):
-        raise UsageError(f"header is {header!r}; write True, False or None")
-    return header
-
-
-def _folder(out: str | Path | None) -> Path | None:
-    if out is not None and not str(out).strip():
-        raise UsageError("out names no folder; write a path, or leave it out")
-    return None if out is None else Path(out)
-
-
 def _call(given: Mapping[str, Any]) -> str:
     """Return the call as the run records it: only the arguments that differ from their defaults."""
-    defaults = {word: parameter.default for word, parameter in inspect.signature(run).parameters.items()}
-    written = [f"{word}={_written(value)}" for word, value in given.items() if value is not defaults[word]]
+    known = settings(PYTHON)
+    written = [
+        f"{word}={_written(given[word])}" for word in known if word in given and _differs(known[word], given[word])
+    ]
     return f"tabcontam.run({', '.join(written)})"
+
+
+def _differs(setting: Setting[Any], value: object) -> bool:
+    return value is not setting.default and not (
+        isinstance(value, bool | int | float | str) and value == setting.default
+    )
 
 
 def _written(value: object) -> str:
@@ -563,26 +439,22 @@ def _written(value: object) -> str:
     return repr(str(value) if isinstance(value, Path) else value)
 
 
-def _one_of(word: str, value: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise unknown(word, str(value), known)
-    return value
-
-
-def _whole(word: str, value: int, *, above_0: bool = False) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or (above_0 and value < 1):
-        raise UsageError(f"{word} is {value!r}; write a whole number{' above 0' if above_0 else ''}")
-    return value.__index__()
-
-
-def _share(word: str, value: float) -> float:
-    if not isinstance(value, int | float) or not 0 < value < 1:
-        raise UsageError(f"{word} is {value!r}; write a number between 0 and 1")
-    return float(value)
-
-
-def _dollars(value: float | Decimal | str | None) -> Decimal | None:
+def _taken(word: str, value: Any) -> Any:
+    """Return the value of a setting as it is kept. Raises `UsageError` for a value that does not fit."""
+    setting = settings()[word]
+    if word in FROM_PYTHON:
+        return FROM_PYTHON[word](value)
     try:
-        return None if value is None else dollars(str(value))
-    except ArgumentTypeError:
-        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0") from None
+        found = setting.take(value)
+    except ValueError as error:
+        raise UsageError(f"{word} is {value!r}; write {error}") from None
+    for each in found if setting.several else [found]:
+        if setting.choices and each is not None and each not in setting.choices:
+            raise unknown(word, str(each), setting.choices)
+    return found
+
+
+# What Python takes that no command line can give: data frames, tables, and dictionaries of names.
+FROM_PYTHON: Mapping[str, Callable[[Any], Any]] = {
+    "llm": _labelled, "control": _labelled, "dataset": _datasets, "known": _known, "trained_on": _declared,
+}  # fmt: skip

@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tabcontam.config import CORE, FURTHER, Setting
 from tabcontam.errors import UsageError
 
 OWN = "tabcontam"
@@ -128,6 +129,22 @@ def find_entry_points(group: str, what: str, built_in: Collection[str]) -> tuple
             continue
         left_out.append(f"{describe_entry_point(point, what)} is left out: {why}")
     return found, left_out
+
+
+def names_of(group: str, what: str, built_in: Collection[str]) -> tuple[str, ...]:
+    """Return the names that a group adds to the `built_in` ones, without importing any extension."""
+    own = [point.name for point in listed(group) if point.package == OWN]
+    return (*own, *find_entry_points(group, what, {*built_in, *own})[0])
+
+
+@cache
+def load_settings() -> None:
+    """Add the settings of extensions to those of the core. Raises `UsageError` for one whose name is taken."""
+    for name, group in offered("tabcontam.settings", "group of settings", tuple).items():
+        for setting in group:
+            if not isinstance(setting, Setting) or setting.name in (*CORE, *FURTHER):
+                raise UsageError(f"the group of settings {name!r} has one that is no Setting, or whose name is taken")
+            FURTHER[setting.name] = setting
 
 
 @contextmanager

@@ -11,17 +11,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import IntEnum
 
+from tabcontam.config import settings
+
 
 class Exit(IntEnum):
     """The exit codes, numbered as in pytest."""
 
     DONE = 0  # for `gate`: clean
-    CONTAMINATED = 1  # only from `gate` and `run --gate`
+    CONTAMINATED = 1  # only from `gate`
     INTERRUPTED = 2
     INTERNAL_ERROR = 3
     USAGE = 4
     NOTHING_SELECTED = 5
-    CANNOT_TELL = 6  # only from `gate` and `run --gate`
+    CANNOT_TELL = 6  # only from `gate`
 
 
 class UsageError(Exception):
@@ -50,13 +52,6 @@ def one_line(error: Exception, longest: int = 300) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-# The options of a run with another name in Python than on the command line, apart from dashes.
-LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
-SWITCHED_OFF = ("controls", "cache", "header")  # `--no-controls` is `controls=False`
-SWITCHED_ON = (
-    "batch", "send_rows", "until_decided", "retry_unanswered", "last_failed", "stop_at_first", "memory_share",
-    "incomplete",
-)  # fmt: skip
 _python = ContextVar("_python", default=False)
 
 
@@ -75,13 +70,14 @@ def option(word: str, *values: object) -> str:
 
     With `values`, the text contains them: `--llm a --llm b` is `llm=['a', 'b']`.
     """
+    setting = settings().get(word)
     if _python.get():
-        if not values and word in (*SWITCHED_ON, *SWITCHED_OFF):
-            return f"{word}={word in SWITCHED_ON}"
+        if not values and (setting.switch if setting else word == "incomplete"):
+            return f"{word}={not (setting and setting.flag.startswith('--no-'))}"
         return f"{word}={list(values) if len(values) > 1 else values[0]!r}" if values else f"{word}="
     import shlex
 
-    name = f"--no-{word}" if word in SWITCHED_OFF else LETTERS.get(word, f"--{word.replace('_', '-')}")
+    name = setting.flag if setting else f"--{word.replace('_', '-')}"
     return " ".join(f"{name} {shlex.quote(str(value))}" for value in values) or name
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tabcontam.asking.preparing import fitted
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
 from tabcontam.baseline import stored_facts
+from tabcontam.config import RunConfig
 from tabcontam.runs.run import DATASETS
 from tabcontam.tables.row_draws import identity
 from tabcontam.tables.serializers import load_serializers
@@ -26,7 +27,7 @@ def plan(table: Table) -> None:
     """Write the queries of every test that a run asks by itself and that needs what is found out about a table."""
     serializer = next(iter(load_serializers().values()))
     for test in fitted(USUAL):
-        sheet_of(test, table, serializer, Options())
+        sheet_of(test, table, serializer, RunConfig())
 
 
 def found(table: Table, folder: Path) -> dict[str, bytes]:

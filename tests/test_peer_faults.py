@@ -28,12 +28,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.calibration.power_study import planned
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
@@ -428,7 +429,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
         target="income",
         question=None,
     )
-    options = Options()
+    options = RunConfig()
     cells = plan([RunSource(SimulatedModel("oracle"))], [table], [IS], [VALUE], options)
     session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()

@@ -20,8 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, ask, judge, planned
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.checks import rendered
@@ -432,7 +433,9 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
     """B16: with a single row asked, seven LLMs "completed" Thyroid by the mode; asked five, none did."""
     table, test = thyroid(), IncompleteCompletion()
     for seed in range(3):
-        (cell,) = plan([RunSource(SimulatedModel("mode"))], [table], [IS], [test], Options(seed=seed, queries=queries))
+        (cell,) = plan(
+            [RunSource(SimulatedModel("mode"))], [table], [IS], [test], RunConfig(seed=seed, queries=queries)
+        )
         guessed = weighed(cell.written, lambda query: IS.row(query.asked, ("I", "Excellent", "No")))
         assert guessed.p_value is not None
         assert guessed.p_value > ALPHA

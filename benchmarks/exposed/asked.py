@@ -11,7 +11,8 @@ from benchmarks.exposed.snapshots import LAST, NONE
 from benchmarks.exposed.tables import CLASS, NAMES, OTHER, READ, TABLES, part_name, write
 from benchmarks.memory_share_by_copies import prompts
 from benchmarks.real.asked import CSV, SEED, Place
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -93,7 +94,7 @@ def _table(name: str, rows: int, beside_other: bool) -> Table:
 
 @cache
 def _planned(study: Study, name: str, group: str) -> Sequence[PlannedResult]:
-    options = Options(seed=SEED, queries=study.most(group), rows=study.rows)
+    options = RunConfig(seed=SEED, queries=study.most(group), rows=study.rows)
     table = _table(name, study.rows, group == SHARE)
     worded = [_goes_on()] if group == SHARE else []
     return plan(

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import PromptForm
@@ -133,7 +134,7 @@ def planned(place: Place) -> Sequence[PlannedResult]:
 @cache
 def _planned(table: str, writing: str, group: str) -> Sequence[PlannedResult]:
     tests = [by_id()[name] for name in (ONCE if group == ONCE_A_TABLE else EVERYWHERE)]
-    anybody, options = RunSource(GGUFModel("anybody")), Options(queries=QUERIES, seed=SEED)
+    anybody, options = RunSource(GGUFModel("anybody")), RunConfig(queries=QUERIES, seed=SEED)
     return plan([anybody], [table_of(table)], [load_serializer(writing)], tests, options)
 
 

@@ -6,8 +6,9 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource
+from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.table_turns import TableTurns, turns_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.extensions.papers.completion_judgements import Judgements
 from tabcontam.groups import grouped
@@ -27,7 +28,7 @@ class Account:
     """A session's results, judged from the answers so far, and its requests and costs."""
 
     plan: Sequence[PlannedResult]
-    options: Options
+    options: RunConfig
     _: KW_ONLY
     found_by: dict[str, ResultKey] = field(default_factory=dict)
     unreachable: dict[str, str] = field(default_factory=dict)

@@ -355,7 +355,7 @@ def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[s
             batch = f"batch {noted.id} of {llm} is" if noted.id else f"a batch of {llm} may be"
             raise UsageError(
                 f"{notes.path.parent}: {batch} under way, and would be paid for twice; add "
-                f"{option('batch')} to take its answers, or choose another folder with {option('out')}"
+                f"{option('batch_api')} to take its answers, or choose another folder with {option('out')}"
             )
 
 

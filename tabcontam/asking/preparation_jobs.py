@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
 from tabcontam.baseline.stored_facts import libraries
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.tables.dataset_cards import ClassificationQuestion
@@ -32,7 +33,7 @@ def job_of(table: Table | None, serializer: Serializer, tests: Sequence[Test], s
 def fill_cache(job: Mapping[str, Any], table: Table) -> None:
     """Write the queries of a job's tests about its table, only to fill the cache with the facts they need."""
     for test in job["tests"]:
-        sheet_of(by_id()[test], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
+        sheet_of(by_id()[test], table, from_facts(job["serializer"]), RunConfig(seed=job["seed"]))
 
 
 def made_with() -> dict[str, str]:

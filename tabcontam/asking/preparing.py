@@ -19,9 +19,9 @@ from typing import Any
 
 from tabcontam.asking import background_loop
 from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Family, Test
 from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
@@ -39,7 +39,7 @@ def prepare_in_background(
     tables: Sequence[Table],
     serializer: Serializer,
     tests: Sequence[Test],
-    options: Options,
+    options: RunConfig,
     check: Callable[[], None] = lambda: None,
     elsewhere: Sequence[Elsewhere] = (),
 ) -> Iterator[Callable[[Test, Table], None]]:

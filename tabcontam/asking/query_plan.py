@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 
+from tabcontam.config import PAPER, RunConfig
 from tabcontam.errors import Skip, UsageError, one_line, option_name
 from tabcontam.evidence.answering import of_twin
 from tabcontam.evidence.base import Capability, Family, Lookup, LookupMode, Query, Test
@@ -23,8 +23,8 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.reference_correction import asked_of_reference
 from tabcontam.verdicts.result_building import pool_parts
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALL, CALIBRATED, LLM, PAPER, Over, Queries
-from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
+from tabcontam.verdicts.rules import ALL
+from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks only these"
@@ -179,49 +179,12 @@ class PlannedResult(QuerySheet):
         return tuple(one for one in self.written if not isinstance(one.question, Lookup) or one.question.by in finds)
 
 
-@dataclass(frozen=True)
-class Options:
-    """The settings of a session.
-
-    `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all together. `queries`: the most
-    queries for each result; "paper" means only the paper's own. `rows`: the number of rows asked about, for tests that
-    can ask about any number. `samples`: how often an LLM without log-probabilities is asked one query in their place.
-    `temperature`: for tests that can use several answers to a query; they ask each query `samples` times.
-    `until_decided`: row tests are asked until a table's verdict is reached, without the paper's own queries unless
-    `papers_too` is set. `min_power`: a table is asked no further once an LLM that remembers this share of its rows
-    would have been detected. `connections`: requests at a time; None: as many as the server accepts. `batch`: use the
-    batch API of LLMs that have one. `structured`: answers to row tests must fit a JSON schema, if the server enforces
-    it. `most_requests`, `most_dollars`: the limits of the run.
-    """
-
-    seed: int = 0
-    rules: str = CALIBRATED
-    alpha: float = ALPHA
-    family_over: Over = LLM
-    queries: Queries = None
-    samples: int | None = None
-    temperature: float | None = None
-    rows: int | None = None
-    shots: int | None = None
-    until_decided: bool = False
-    min_power: float = MIN_POWER
-    papers_too: bool = False
-    connections: int | None = None
-    stop_at_first: bool = False
-    batch: bool = False
-    structured: bool = False
-    retry_unanswered: bool = False
-    last_failed: bool = False  # ask again only queries without a readable answer in the run's folder
-    most_requests: int | None = None
-    most_dollars: Decimal | None = None
-
-
 def plan(
     subjects: Sequence[RunSource],
     tables: Sequence[Table],
     serializers: Sequence[Serializer],
     tests: Sequence[Test],
-    options: Options,
+    options: RunConfig,
     tell: Callable[[int, int], None] = lambda written, of: None,
     ready: Callable[[Test, Table], None] = lambda test, table: None,
     prompts: Sequence[PromptSet] = (),
@@ -291,7 +254,7 @@ def plan(
     return [cell for subject in subjects for cell in planned_results(subject)]
 
 
-def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: Options) -> int:
+def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource], options: RunConfig) -> int:
     """Return how many subjects share a family's error budget: 1, unless `family_over` names all of them."""
     if options.family_over != ALL:
         return 1
@@ -299,7 +262,7 @@ def _sharing(tests: Sequence[Test], family: Family, subjects: Sequence[RunSource
     return max(1, sum(subject.tested and any(map(subject.takes, own)) for subject in subjects))
 
 
-def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: Options) -> dict[int, QuerySheet]:
+def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], options: RunConfig) -> dict[int, QuerySheet]:
     """Return the sheets that ask for words, not log-probabilities, by the index of the sheet that each may replace."""
     found = {}
     for number, sheet in enumerate(sheets):
@@ -309,7 +272,7 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
     return found
 
 
-def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Options) -> PlannedResult:
+def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: RunConfig) -> PlannedResult:
     """Return `planned`, or the result with `worded`, the sheet in words, if the LLM gives no log-probabilities. If it
     is unknown whether the LLM gives them, they are asked for first, unless the user asks for samples.
     """
@@ -322,7 +285,7 @@ def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Opt
     return own if lacking and (planned.lacks or options.samples) else replace(planned, otherwise=own)
 
 
-def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
+def _resampled(planned: PlannedResult, options: RunConfig) -> PlannedResult:
     """Return `planned` with several samples of each query, if the user wants that and the test and the LLM allow it."""
     count, at, model = options.samples, options.temperature, planned.subject.model
     if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
@@ -332,7 +295,7 @@ def _resampled(planned: PlannedResult, options: Options) -> PlannedResult:
     return replace(planned, written=asked, unfit=planned.unfit or (None if asked else TOO_FEW))
 
 
-def _without_papers(sheet: QuerySheet, options: Options) -> QuerySheet:
+def _without_papers(sheet: QuerySheet, options: RunConfig) -> QuerySheet:
     """Return the sheet for asking until its table is decided: in the row family, it lacks the paper's own queries."""
     if options.papers_too or sheet.test.family is not Family.ROWS:
         return sheet
@@ -358,7 +321,7 @@ def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> 
 
 
 def sheet_of(
-    test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
+    test: Test, table: Table, serializer: Serializer, options: RunConfig, prompts: PromptSet | None = None
 ) -> QuerySheet:
     """Return the queries of a test about a table. They ask about the same rows under all serializers and prompts."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
@@ -396,7 +359,7 @@ def has_papers(test: Test) -> bool:
 
 
 def _uninformative(
-    sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: Options
+    sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: RunConfig
 ) -> str | None:
     """Return why a sheet, even pooled with others, is not worth asking. None means that it is worth asking, or that the
     published rules decide.

@@ -11,30 +11,11 @@ memory. The cuts depend only on the numbers of queries, as whole numbers, and ar
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tabcontam.asking.query_plan import PlannedResult
+from tabcontam.config import RunShard
 from tabcontam.errors import UsageError, option
 from tabcontam.groups import grouped
-
-
-@dataclass(frozen=True)
-class RunShard:
-    """One part of a run: part `number`, from 1, of `of` parts."""
-
-    number: int
-    of: int
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
-
-    @classmethod
-    def read(cls, text: str) -> "RunShard":
-        """Return the part that a text such as `3/8` names. Raises ValueError for any other text."""
-        first, slash, last = text.partition("/")
-        if not (slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
-            raise ValueError(f"{text!r} is not a part of a run; write for example 3/8, the third of eight parts")
-        return cls(int(first), int(last))
 
 
 def part_of(plan: Sequence[PlannedResult], shard: RunShard) -> list[PlannedResult]:

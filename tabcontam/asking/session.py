@@ -15,13 +15,12 @@ from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, either, estimate, price_for
 from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable
-from tabcontam.asking.repeat_policy import RepeatPolicy
 from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.table_turns import Job, Slot, TableTurns
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Query, Reply, Trial
+from tabcontam.evidence.base import Answer, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.groups import grouped
@@ -34,6 +33,8 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.rules import PAPER
+
+UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)  # asked again with --retry-unanswered
 
 
 @dataclass
@@ -55,8 +56,8 @@ class Session(Account):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._again = RepeatPolicy(self.options)
-        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self._again = {ReplyState.FAILED, *(UNANSWERED if self.options.retry_unanswered else ())}
+        self.budget = Budget(self.options.max_requests, self.options.max_cost)
         self._referring = bool(self.references)
 
     async def connect(self) -> None:
@@ -97,7 +98,7 @@ class Session(Account):
     def _asker(self, model: Model) -> Asker:
         """Return the asker of an LLM, made with its limiter and its price at the first call."""
         if model.spec not in self.askers:
-            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+            limiter = self.limiters.of(model, self.options.max_connections, self.progress.limit)
             price = price_for(model, self.prices)
             self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
         return self.askers[model.spec]
@@ -109,7 +110,7 @@ class Session(Account):
         self._recall_held(self.plan)
         for subject in self._reached():
             self._recall_stored(subject)
-            if not (self.options.batch and subject.model.batches):
+            if not (self.options.batch_api and subject.model.batches):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
@@ -125,8 +126,8 @@ class Session(Account):
                 except (KeyError, TypeError, ValueError):
                     continue  # a damaged line: its query is asked again
                 trial = self._read(planned, stored)
-                keep = self._file if self._again.stands(trial) else self._again.note
-                keep(planned, trial)
+                if trial.reply.state not in self._again:
+                    self._file(planned, trial)
 
     def _reword(self, subject: RunSource) -> list[PlannedResult]:
         """Ask for words if this LLM turned out to give no log-probabilities. Return the new planned results."""
@@ -165,7 +166,6 @@ class Session(Account):
             await asyncio.gather(*(self._ask_whole(subject) for subject in subjects if not subject.reference))
             await asyncio.gather(*(self._ask_deferred(subject) for subject in subjects if subject.joined))
         finally:
-            self._stand_by()
             self.progress.end()
 
     def stop(self) -> None:
@@ -193,7 +193,9 @@ class Session(Account):
             missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
             if missing and price == FREE:  # another's server may be there, and cost money
                 price = None
-            bounds = partial(estimate, model, price, len(places), answered, missing=missing, batch=self.options.batch)
+            bounds = partial(
+                estimate, model, price, len(places), answered, missing=missing, batch=self.options.batch_api
+            )
             sure = [query for planned, query in left if not planned.provided]
             unsure = [planned for planned in self._plan_of(subject) if planned.provided]
             instead = [query for planned in unsure if planned.otherwise for query in planned.otherwise.queries]
@@ -219,13 +221,13 @@ class Session(Account):
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
         for number, (planned, query) in enumerate(self._places(subject)):
-            if not self._answered(planned, query) and self._again.allows(planned, query):
+            if not self._answered(planned, query):
                 same = shared_query_key(model, query) or same_text(model, planned.table, query) or str(number)
                 pending.setdefault(same, []).append((planned, query))
         for found, reply in self.store.get(pending).items():
             asked = [(planned, Trial(query, reply, cached=True)) for planned, query in pending[found]]
             trials = [(planned, self._read_whole(planned, trial)) for planned, trial in asked]
-            if all(self._again.stands(trial) for _, trial in trials):
+            if all(trial.reply.state not in self._again for _, trial in trials):
                 for planned, trial in trials:
                     self._recalled[planned.name, trial.query.id] = planned, trial.query
                     self._file(planned, trial)
@@ -236,14 +238,6 @@ class Session(Account):
         """Give a model the form of prompts that an earlier run found, or note that this run must find it."""
         if self.store.settle(model):
             self._unsettled.add(model.spec)
-
-    def _stand_by(self) -> None:
-        """Restore the old answers of queries that were to be asked again and got no new answer."""
-        for planned, trial in self._again.unreadable.values():
-            if not self._answered(planned, trial.query):
-                self._file(planned, trial)
-        for turns in self._turns.values() if self._again.unreadable else ():
-            turns.take(self._taken)
 
     async def _ask_whole(self, subject: RunSource) -> None:
         await self._ask_one(subject)
@@ -258,7 +252,7 @@ class Session(Account):
         turns.
         """
         await self._find_abilities(subject)
-        if self.options.batch and subject.model.batches:
+        if self.options.batch_api and subject.model.batches:
             await self._ask_in_batches(subject, subject.model.batches)
             return
         await self._ask_all(subject, lambda planned: not planned.sequential and not planned.deferred)

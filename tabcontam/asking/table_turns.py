@@ -6,7 +6,8 @@ So a run that has every answer in a folder or in the store decides after as many
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tabcontam.asking.query_plan import Options, PlannedResult
+from tabcontam.asking.query_plan import PlannedResult
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Test, Trial
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
@@ -41,7 +42,7 @@ class TableTurns:
     waiting: dict[tuple[ResultKey, str], Trial] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> "TableTurns":
+    def of(cls, plan: Sequence[PlannedResult], options: RunConfig, conceded: Conceded) -> "TableTurns":
         """Return the turns for `plan`, the planned results of one LLM and one table."""
         slots = [(planned, query) for planned in plan for query in planned.queries]
         slots.sort(key=lambda slot: slot[1].turn or 0)
@@ -89,7 +90,7 @@ class TableTurns:
         return len(self.deciding.trials) - before
 
 
-def turns_of(plan: Sequence[PlannedResult], options: Options, conceded: Conceded) -> dict[ResultKey, TableTurns]:
+def turns_of(plan: Sequence[PlannedResult], options: RunConfig, conceded: Conceded) -> dict[ResultKey, TableTurns]:
     """Return a `TableTurns` for each LLM and table whose row tests are asked one query at a time."""
     in_turns = [planned for planned in plan if planned.sequential and planned.queries]
     own = grouped(in_turns, lambda planned: planned.name.of_table)

@@ -20,10 +20,11 @@ from threading import current_thread, main_thread
 from time import perf_counter
 from typing import Any, cast
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
 from tabcontam.calibration.thresholds import SEED_STEP
+from tabcontam.config import RunConfig
 from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -110,7 +111,10 @@ def planned(
 ) -> AnswererPlan:
     """Return the plan of a run with one prompt set. Each prompt is written once for all answerers."""
     subject = RunSource(SimulatedModel("oracle", seed))
-    options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
+    options, words = (
+        RunConfig(seed=seed, alpha=alpha, until_decided=until_decided),
+        () if prompts is None else (prompts,),
+    )
     return written_once(plan([subject], [table], [serializer], tests, options, prompts=words))
 
 

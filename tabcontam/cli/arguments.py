@@ -1,77 +1,162 @@
 """The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
-from tabcontam.cli.option_values import folder, level, path, positive
-from tabcontam.cli.report_change import ReportChange
-from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
-from tabcontam.entry_points import listed, offered
-from tabcontam.verdicts.rules import FAMILY_OVER, RULES
-from tabcontam.verdicts.thresholds import ALPHA
+from tabcontam.cli.option_values import path, positive
+from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
+from tabcontam.config import RULES, RunConfig
+from tabcontam.errors import UsageError
 from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.cli.report_change import ReportChange
 
 SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
+EXAMPLES = """\
+examples:
+  python -m tabcontam run
+  python -m tabcontam run --llm llama3 --dataset titanic
+  python -m tabcontam run --llm openai:NAME@http://127.0.0.1:8000/v1 --dataset adult
+  python -m tabcontam run --dataset my.csv --target label -k completion
+  python -m tabcontam gate --llm llama3 --dataset adult
+  python -m tabcontam list tests -v
+"""
+COMPLETION_EXAMPLES = """\
+examples:
+  eval "$(tabcontam completion bash)"      in ~/.bashrc
+  eval "$(tabcontam completion zsh)"       in ~/.zshrc
+  tabcontam completion fish > ~/.config/fish/completions/tabcontam.fish
+"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def _later(place: str) -> Callable[..., Any]:
+    """Return a function that imports a function of the command line, MODULE:NAME, when it is called, and calls it."""
+    module, _, name = place.partition(":")
+    return lambda given: getattr(import_module(f"tabcontam.cli.{module}"), name)(given)
+
+
+def _core(about: str, add: str, run: str) -> Command:
+    return Command(about, _later(add), _later(run))
+
+
+# fmt: off
+CORE_COMMANDS: Mapping[str, Command] = {
+    "run": _core(
+        "ask LLMs about tables, judge the answers, write a report",
+        "run_arguments:add_run", "run_commands:run",
+    ),
+    "gate": _core(
+        "turn verdicts into an exit code, to stop a script or a CI job",
+        "run_arguments:add_gate", "run_commands:gate",
+    ),
+    "power": _core(
+        "measure how often the tests detect an LLM that remembers rows of a table",
+        "arguments:add_power", "commands:power",
+    ),
+    "report": _core(
+        "make one report of several runs, or write another format",
+        "arguments:add_report", "report_commands:report",
+    ),
+    "rescore": _core("judge a past run again, from its answers", "arguments:add_rescore", "report_commands:rescore"),
+    "replay": _core("judge recorded answers; asks no LLM", "arguments:add_replay", "report_commands:replay"),
+    "list": _core(
+        "print the names of datasets, LLMs, tests, serializers and prompt sets",
+        "arguments:add_list", "commands:list_names",
+    ),
+    "cache": _core(
+        "show how many replies are stored and where, or delete them with --clear",
+        "arguments:add_cache", "commands:cache",
+    ),
+    "doctor": _core(
+        "check what is installed and reachable here, and what is missing",
+        "arguments:add_doctor", "commands:doctor",
+    ),
+    "completion": _core(
+        "print the code by which a shell completes commands, options and names",
+        "arguments:add_completion", "shell_completion:completion",
+    ),
+}
+# fmt: on
+MACHINE = ("cache", "doctor", "completion")  # the commands about this machine
+
+
+def _unloaded(options: argparse.Namespace) -> int:
+    raise UsageError(f"the command {options.command} cannot be loaded; mend its package, or uninstall it")
+
+
+UNLOADED = Command("cannot be loaded", lambda made: None, _unloaded)
+
+
+def parser(typed: Sequence[str] = ()) -> CommandParser:
+    """Return the parser of the whole command line. If a command of the core is typed, extensions are not looked up."""
     main_parser = CommandParser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
-        epilog=texts.EXAMPLES,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    for name, add, about in (
-        ("run", add_run, "ask LLMs about tables, judge the answers, write a report"),
-        ("list", _add_list, "print the names of datasets, LLMs, tests, serializers and prompt sets"),
-        ("replay", _add_replay, "judge recorded answers; asks no LLM"),
-        ("power", _add_power, "measure how often the tests detect an LLM that remembers rows of a table"),
-        ("rescore", _add_rescore, "judge a past run again, from its answers"),
-        ("report", _add_report, "make one report of several runs, or write another format"),
-        ("gate", add_gate, "turn verdicts into an exit code, to stop a script or a CI job"),
-        ("cache", _add_cache, "show how many replies are stored and where, or delete them with --clear"),
-        ("doctor", _add_doctor, "check what is installed and reachable here, and what is missing"),
-        ("completion", _add_completion, "print the code by which a shell completes commands, options and names"),
-    ):
-        add(commands.add_parser(name, help=about))
-    for name, command in extension_commands().items():
-        command.add(commands.add_parser(name, help=command.about))
+    further = () if typed and typed[0] in CORE_COMMANDS else _further_names()
+    for name in (*CORE_COMMANDS, *further):
+        commands.add_parser(name, help="").add = partial(lambda name, made: find_command(name).add(made), name)
+    own = tuple(name for name in CORE_COMMANDS if name not in MACHINE)
+    main_parser.command_groups = {"commands": own, "commands of extensions": further, "this machine": MACHINE}
+    main_parser.about = lambda name: find_command(name).about
     return main_parser
+
+
+def _further_names() -> tuple[str, ...]:
+    from tabcontam.entry_points import names_of
+
+    return names_of("tabcontam.commands", "command", CORE_COMMANDS)
+
+
+def find_command(name: str) -> Command:
+    """Return a command by its name; if it cannot be loaded, one that says so."""
+    return CORE_COMMANDS.get(name) or extension_commands().get(name, UNLOADED)
 
 
 def extension_commands() -> Mapping[str, Command]:
     """Return the commands of extensions by name."""
+    from tabcontam.entry_points import offered
+
     return offered("tabcontam.commands", "command", Command)
 
 
-def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parser of each command, by the command's name."""
+def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser]:
+    """Return the parser of each command, by the command's name, with all arguments."""
     chosen = next(each for each in main_parser._actions if isinstance(each, argparse._SubParsersAction))
+    for command in chosen.choices.values():
+        command.fill()
     return dict(chosen.choices)
 
 
-def report_changes() -> Mapping[str, ReportChange]:
+def report_changes() -> "Mapping[str, ReportChange]":
     """Return the changes of a report that extensions offer, by the names of their options."""
+    from tabcontam.cli.report_change import ReportChange
+    from tabcontam.entry_points import offered
+
     return offered("tabcontam.report_changes", "report change", ReportChange)
 
 
-def typed_options(arguments: Sequence[str] | None) -> set[str]:
+def typed_options(arguments: Sequence[str]) -> set[str]:
     """Return the options and words that a valid command line contains, by their names in argparse's namespace."""
-    anew = parser()
+    anew = parser(arguments)
     for command in commands_of(anew).values():
         for action in command._actions:
             action.default = argparse.SUPPRESS
     return set(vars(anew.parse_args(arguments)))
 
 
-def _add_doctor(command: argparse.ArgumentParser) -> None:
+def add_doctor(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Print what a run finds here: versions, extras, keys that are set (by name, never by value), servers on this "
         "machine, the cache, folders, the dictionary, the terminal. Nothing leaves this machine, unless you name a "
@@ -83,14 +168,14 @@ def _add_doctor(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _add_completion(command: argparse.ArgumentParser) -> None:
+def add_completion(command: argparse.ArgumentParser) -> None:
     command.description = "Print the code by which a shell completes tabcontam's commands, options and names."
-    command.epilog = texts.COMPLETION_EXAMPLES
+    command.epilog = COMPLETION_EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("shell", choices=SHELLS, metavar="{" + ",".join(SHELLS) + "}")
 
 
-def _add_cache(command: argparse.ArgumentParser) -> None:
+def add_cache(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Print how many replies are stored and where. tabcontam stores every reply that was paid for, so that it asks "
         "no query twice."
@@ -99,13 +184,19 @@ def _add_cache(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _add_list(command: argparse.ArgumentParser) -> None:
+def add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
         "List the names that --dataset, --llm, -k, -m, --serializer and --prompts take. The list includes your own "
         "dataset cards, serializers and prompt sets in the folders of TABCONTAM_PATH, and the tests and providers of "
         "other packages."
     )
-    command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
+    command.add_argument(
+        "what",
+        nargs="?",
+        choices=LISTED,
+        metavar="{" + ",".join(LISTED) + "}",
+        help="the names to list (default: show what can be listed)",
+    )
     command.add_argument(
         "patterns",
         nargs="*",
@@ -118,40 +209,34 @@ def _add_list(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _add_replay(command: argparse.ArgumentParser) -> None:
+def add_replay(command: argparse.ArgumentParser) -> None:
     command.description = "Judge recorded answers by today's rules. No model is asked."
     command.add_argument(
         "records", type=path, nargs="+", metavar="RECORDS.jsonl", help="the recorded answers, one JSON object per line"
     )
-    command.add_argument(
-        "--rules",
-        choices=RULES,
-        default=RULES[0],
-        help="the rules that turn answers into verdicts (default: %(default)s)",
-    )
+    add_settings(command, "rules", default=RULES[0])
     command.add_argument(
         "--differences",
         action="store_true",
         help="list the results in which tabcontam's decision differs from the recorded one, and those in which the "
         "calibrated rules decide otherwise than the paper's",
     )
-    command.add_argument("--out", type=folder, metavar="DIR", help="the folder for a report of the results")
+    command.add_argument("--out", type=path, metavar="DIR", help="the folder for a report of the results")
     command.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
-def _add_rescore(command: argparse.ArgumentParser) -> None:
+def add_rescore(command: argparse.ArgumentParser) -> None:
     command.description = "Judge a past run again, from the answers in its folder. No model is asked."
     command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
-    command.add_argument(
-        "--rules",
-        choices=RULES,
-        help="the rules that turn answers into verdicts (default: those of the run); the folder is rewritten",
-    )
-    command.add_argument("--overlap", metavar="MEASURE", help=texts.OVERLAP.format(default="that of the run"))
-    add_output(command)
+    about = "the rules that turn answers into verdicts (default: those of the run); the folder is rewritten"
+    add_settings(command, "rules", help=about)
+    add_settings(command, "overlap", help=RunConfig.overlap.about.replace("rouge)", "that of the run)"))
+    add_settings(command, *OF_OUTPUT)
 
 
-def _add_report(command: argparse.ArgumentParser) -> None:
+def add_report(command: argparse.ArgumentParser) -> None:
+    from tabcontam.entry_points import listed
+
     command.description = (
         "Make one report of several runs, and compare the results that two of them share. Parts of a run from several "
         "machines (run --shard) become the run that one machine would have made. With --format, write the tables or "
@@ -197,45 +282,33 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         help="instead of a report, write the rows that each model recalled in row tests, as CSV with a line per row, "
         "so that you can evaluate the model without them. Rows that were not asked about are not in the file",
     )
-    command.add_argument(
-        "--family-over", choices=FAMILY_OVER, help=texts.FAMILY_OVER.format(default="that of the runs")
-    )
+    add_settings(command, "family_over", help=RunConfig.family_over.about.replace("llm)", "that of the runs)"))
     command.add_argument(
         "--out",
-        type=folder,
+        type=path,
         metavar="DIR|FILE",
         help="the place of the report (default: reports/<time>; with --format: standard output)",
     )
-    add_open(command)
-    add_output(command)
+    add_settings(command, "open", *OF_OUTPUT)
 
 
-def _add_power(command: argparse.ArgumentParser) -> None:
+def add_power(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Measure how often each test calls simulated models contaminated on a table: models that know nothing of its "
         "rows, and models that remember a share of them. Nothing is sent anywhere. With --llm, models that were made "
         "to read the table are asked, too."
     )
-    command.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
-    command.add_argument(
-        "--llm",
-        action="append",
-        default=[],
-        metavar="[LABEL=]SPEC",
-        help="also ask this model, which has read each row of the tables a known number of times (such as hf:DIR made "
-        "by expose), and show each test's results by that number",
+    add_settings(command, "dataset")
+    about = (
+        "also ask this model, which has read each row of the tables a known number of times (such as hf:DIR made by "
+        "expose), and show each test's results by that number"
     )
-    command.add_argument("--serializer", metavar="NAME|FILE", help=texts.SERIALIZER)
-    command.add_argument("--prompts", metavar="NAME|FILE", help=texts.PROMPTS)
-    command.add_argument("-k", dest="expression", metavar="EXPR", help=texts.EXPRESSION)
-    command.add_argument("-m", dest="marks", metavar="EXPR", help=texts.MARKS)
-    command.add_argument(
-        "--alpha",
-        type=level,
-        default=ALPHA,
-        metavar="A",
-        help="the level of the verdicts, as in run (default: %(default)s)",
-    )
+    add_settings(command, "llm", help=about)
+    add_settings(command, "serializer", "prompts", action="store", default=None)
+    add_settings(command, "tests", dest="expression")
+    add_settings(command, "marks")
+    about = "the level of the verdicts, as in run (default: %(default)s)"
+    add_settings(command, "alpha", default=RunConfig.alpha.default, help=about)
     command.add_argument(
         "--runs",
         type=positive,
@@ -243,7 +316,6 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the number of runs of each simulated model (default: %(default)s)",
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random draws (default: 0)")
-    add_files(command)
-    add_no_defaults(command)
+    add_settings(command, "seed", default=0, help="the seed of all random draws (default: 0)")
+    add_settings(command, *OF_FILES, "known", "no_defaults")
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -2,11 +2,10 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A command: `about` in one line, `add`, which adds its arguments to its parser, and `run`.
 
     `run` returns an exit code, or None for 0. An extension offers a command as an entry point of the group

@@ -3,19 +3,78 @@
 import argparse
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tabcontam.errors import Exit, near
 
 
+class HelpAll(argparse.Action):
+    """The option that prints the help with all options."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> None:
+        """Print the help and end the process."""
+        print(parser.full_help(), end="")  # type: ignore[attr-defined]
+        parser.exit()
+
+
 class CommandParser(argparse.ArgumentParser):
     """argparse with our exit code and a one-line error. An option cannot be abbreviated: `--verb` is an error.
     Otherwise, a new option could change the meaning of an abbreviation in an existing script.
+
+    `add` adds the arguments when they are first needed. `short`: only the short help is wanted. `further` are the
+    options that only --help-all shows. `command_groups` are the names of the commands by the titles under which the
+    help lists them, and `about` returns the help of each in one line.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **options})
+        self.add: Callable[[CommandParser], None] | None = None
+        self.short = False
+        self.further: list[argparse.Action] = []
+        self.command_groups: Mapping[str, Sequence[str]] = {}
+        self.about: Callable[[str], str] = str
+
+    def fill(self) -> None:
+        """Add the arguments, once."""
+        add, self.add = self.add, None
+        if add is not None:
+            add(self)
+
+    def full_help(self) -> str:
+        """Return the help with all options."""
+        self.fill()
+        return super().format_help()
+
+    def format_help(self) -> str:
+        """Return the help without the further options."""
+        self.fill()
+        about = [action.help for action in self.further]
+        for action in self.further:
+            action.help = argparse.SUPPRESS
+        try:
+            return super().format_help() if not self.command_groups else self._help_in_groups()
+        finally:
+            for action, text in zip(self.further, about, strict=True):
+                action.help = text
+
+    def _help_in_groups(self) -> str:
+        """Return the help with the commands in groups."""
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        subparsers = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]
+        listed = {action.dest: action for each in subparsers for action in each._get_subactions()}
+        for name, action in listed.items():
+            action.help = self.about(name)
+        sections = {title: [listed[name] for name in names] for title, names in self.command_groups.items()}
+        sections["options"] = [action for action in self._actions if action.option_strings]
+        for title, actions in sections.items():
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self.epilog)
+        return formatter.format_help()
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         """Return argparse's help formatter without importing `shutil`, which would take longer than all our imports."""
@@ -29,6 +88,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse as argparse does, but an unknown word is an error of the command, which names the nearest option."""
+        self.short = bool({"-h", "--help"} & set(args or ()))
+        self.fill()
         options, strange = super().parse_known_args(args, namespace)
         last = next(iter(self._get_positional_actions()[-1:]), None)
         if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):

@@ -9,15 +9,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from tabcontam.cli.arguments import commands_of, extension_commands, parser, typed_options
+from tabcontam.cli.arguments import commands_of, find_command, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
-from tabcontam.cli.report_commands import replay, report, rescore
-from tabcontam.cli.run_commands import gate, run
-from tabcontam.cli.shell_completion import complete, completion
+from tabcontam.cli.shell_completion import ASKED, complete
 from tabcontam.errors import Exit, UsageError
 from tabcontam.version import __version__
 
@@ -25,19 +23,20 @@ from tabcontam.version import __version__
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Return its exit code."""
     began = time.monotonic()
-    command_line = parser()
-    complete(command_line)
-    options = command_line.parse_args(arguments, argparse.Namespace(began=began))
-    if options.command is None:  # a person wants the list of commands; a script has omitted its command
-        command_line.print_help()
-        return Exit.USAGE
+    typed = sys.argv[1:] if arguments is None else arguments
+    command_line = parser(() if ASKED in os.environ else typed)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
-            _set_defaults(options, command_line, arguments)
-            return _command(options.command)(options) or Exit.DONE
+            complete(command_line)
+            options = command_line.parse_args(typed, argparse.Namespace(began=began))
+            if options.command is None:  # a person wants the list of commands; a script has omitted its command
+                command_line.print_help()
+                return Exit.USAGE
+            _set_defaults(options, command_line, typed)
+            return find_command(options.command).run(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
 
@@ -84,9 +83,7 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _set_defaults(
-    options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str] | None
-) -> None:
+def _set_defaults(options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
     """Set and print the options from a project's pyproject.toml before anything is asked. A run records them, too."""
     if not hasattr(options, "no_defaults"):
         return
@@ -97,7 +94,7 @@ def _set_defaults(
         print(options.defaults, file=sys.stderr)
 
 
-def _power(options: argparse.Namespace) -> int:
+def power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power_study import Study, measure
     from tabcontam.cli.printing import command_line
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -141,9 +138,12 @@ def _power(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(options: argparse.Namespace) -> None:
+def list_names(options: argparse.Namespace) -> None:
     from tabcontam.cli.list_command import LISTED, as_text, matching
 
+    if options.what is None:
+        print("\n".join(f"tabcontam list {name}" for name in LISTED))
+        return
     items = matching(options.what, LISTED[options.what](), options.patterns)
     if options.json:
         print_json(items, default=sorted)
@@ -151,7 +151,7 @@ def _list(options: argparse.Namespace) -> None:
         print(as_text(items, verbose=options.verbose))
 
 
-def _cache(options: argparse.Namespace) -> None:
+def cache(options: argparse.Namespace) -> None:
     from contextlib import closing
 
     from tabcontam.asking.reply_store import Store
@@ -166,7 +166,7 @@ def _cache(options: argparse.Namespace) -> None:
         print((f"{dropped} stored replies deleted\n" if options.clear else "") + cache_text(facts))
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def doctor(options: argparse.Namespace) -> int:
     """Print each check of the installation when it is made. The exit code is 4 if a plain `run` cannot work."""
     from dataclasses import asdict
 
@@ -183,15 +183,3 @@ def _doctor(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"ok": not broken, "checks": [asdict(check) for check in found]})
     return Exit.USAGE if broken else Exit.DONE
-
-
-def _command(name: str) -> Callable[[argparse.Namespace], int | None]:
-    return COMMANDS[name] if name in COMMANDS else extension_commands()[name].run
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
-    "gate": gate,
-
-    "cache": _cache, "doctor": _doctor, "completion": completion,
-}  # fmt: skip

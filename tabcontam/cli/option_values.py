@@ -1,67 +1,25 @@
 """Converters of option values from text to their types. argparse prints the error line for an invalid value."""
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
-from tabcontam.verdicts.rules import PAPER
-
-if TYPE_CHECKING:  # importing one of these modules takes as long as starting Python
-    from decimal import Decimal
-    from pathlib import Path
-
-    from tabcontam.asking.run_shards import RunShard
-    from tabcontam.verdicts.rules import Queries
-
-SUMMARY = "cnuaspAN"
+from tabcontam.config import COUNT, PATH, SHARE, Kind
 
 
-def path(text: str) -> "Path":
-    """Return the path of a file or folder."""
-    from pathlib import Path
+def typed(kind: Kind[Any]) -> Callable[[str], Any]:
+    """Return the converter of typed text to a kind of value."""
 
-    return Path(text)
+    def read(text: str) -> Any:
+        try:
+            return kind.read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
-
-def folder(text: str) -> "Path":
-    """Return the path of a folder."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
-    return path(text)
+    return read
 
 
-def summary(text: str) -> str:
-    """Return the letters that follow -r, which choose the outcomes in the summary."""
-    if strange := [letter for letter in text if letter not in SUMMARY]:
-        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not one of {SUMMARY}")
-    return text
-
-
-def shard(text: str) -> "RunShard":
-    """Return one part of a run, such as 3/8: the third of eight."""
-    from tabcontam.asking.run_shards import RunShard
-
-    try:
-        return RunShard.read(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def positive(text: str) -> int:
-    """Return a whole number above 0."""
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
-
-
-def queries(text: str) -> "Queries":
-    """Return a whole number above 0, or the word that stands for the paper's number of queries."""
-    if text == PAPER:
-        return PAPER
-    try:
-        return positive(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f"{error}, nor {PAPER}") from None
+path, level, positive = typed(PATH), typed(SHARE), typed(COUNT)
 
 
 def shots(text: str) -> tuple[int, ...]:
@@ -74,45 +32,10 @@ def shots(text: str) -> tuple[int, ...]:
 
 def draws(text: str) -> int:
     """Return a whole number from 1 to 5."""
-    number = positive(text)
+    number: int = positive(text)
     if number > 5:
         raise argparse.ArgumentTypeError(f"{text!r} is more than 5: each draw asks about another fifth of the table")
     return number
-
-
-def level(text: str) -> float:
-    """Return a number between 0 and 1."""
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
-    return share
-
-
-def temperature(text: str) -> float:
-    """Return a sampling temperature above 0 and at most 2."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= 2:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 2")
-    return number
-
-
-def dollars(text: str) -> "Decimal":
-    """Return a sum of US dollars above 0."""
-    from decimal import Decimal, InvalidOperation
-
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        found = Decimal(0)
-    if not found.is_finite() or found <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
-    return found
 
 
 def copies(text: str) -> tuple[int, ...]:

@@ -16,28 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tabcontam import config
 from tabcontam.errors import UsageError, near, one_line
 from tabcontam.paths import read_regular
 from tabcontam.verdicts.wording import visible
 
 FILE, TABLE, GATE = "pyproject.toml", "[tool.tabcontam]", "[tool.tabcontam.gate]"
 COMMANDS = ("run", "gate", "power")
-# The options that a file may set. Any other option must be typed.
-SETTABLE = (
-    "llm", "dataset", "reference", "serializer", "prompts", "k", "m", "target", "name", "known", "no-controls", "rules",
-    "alpha", "family-over", "until-decided", "seed", "queries", "rows", "samples", "temperature", "shots", "batch-size",
-    "form", "x", "max-connections", "max-requests", "max-cost", "no-cache", "retry-unanswered", "r", "durations",
-    "color", "delimiter", "encoding", "header-line", "memory-share",
-)  # fmt: skip
-CONDITIONS = ("fail-on", "min-power", "max-memory-share", "baseline")  # of the gate, in their own TOML table
-ALLOWED = {TABLE: SETTABLE, GATE: CONDITIONS}
-WHY_NOT = {
-    "send-rows": "only the user of the command may let rows leave this machine",
-    "prices": "only the user who pays may set them",
-    "out": "a run's folder belongs to one command",
-}
 FILES = ("dataset", "known", "serializer", "prompts", "baseline")  # searched for in the folder of the pyproject.toml
 LLMS = ("llm", "reference")
+SURFACES = {TABLE: config.FILE, GATE: config.GATE_FILE}
 HERE = ("control", "simulated", "ollama")  # providers of LLMs that a file may name; it cannot set the address of Ollama
 Actions = Mapping[str, argparse.Action]
 
@@ -64,16 +52,15 @@ def set_defaults(
     if options.command not in COMMANDS or options.no_defaults or (found := _find_file()) is None:
         return ""
     file, table = found
-    known = by_name(commands["run"])
+    known = by_name(commands["run"]) | by_name(commands["gate"])
     conditions = table.pop("gate", {})
     if not isinstance(conditions, dict):
-        raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}; type --gate to turn it on")
+        raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}")
     _check_keys(file, TABLE, table, known)
     _check_keys(file, GATE, conditions, known)
     words = typed()
     asks = options.command != "gate" or _makes_a_run(options, words, table)
-    judges = options.command == "gate" or getattr(options, "gate", False)
-    given = {**(table if asks else {}), **(conditions if judges else {})}
+    given = {**(table if asks else {}), **(conditions if options.command == "gate" else {})}
     # `power` asks only models with known exposure, so it does not use the LLMs under test.
     own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
     read = {key: value for key, value in given.items() if key in own}
@@ -123,15 +110,16 @@ def _find_file() -> tuple[str, dict[str, Any]] | None:
 
 def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions) -> None:
     """Raise `UsageError` for the first key that `table` must not contain. `known` has the options of the commands."""
-    allowed, other = ALLOWED[table], next(name for name in ALLOWED if name != table)
+    keys = {name: [one.key for one in config.settings(surface).values()] for name, surface in SURFACES.items()}
+    allowed, other = keys[table], next(name for name in SURFACES if name != table)
     for key in given:
         if key in allowed:
             continue
-        if key in ALLOWED[other]:
+        if key in keys[other]:
             raise UsageError(f"{file}: {key} belongs in {other}")
         if key in known:
             dashes = "--" if len(key) > 1 else "-"
-            why = WHY_NOT.get(key, "a file cannot set it")
+            why = next((one.why_not for one in config.settings().values() if one.key == key), "a file cannot set it")
             raise UsageError(f"{file}: {key} may not stand in {table}: {why}; type {dashes}{key}")
         close = near(key, [name for name in allowed if len(name) > 1])
         advice = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(allowed)}"

@@ -3,34 +3,35 @@
 import argparse
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, discard_output, open_page, print_json, print_results
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, typed_asking_options
+from tabcontam.cli.run_arguments import typed_settings
+from tabcontam.config import CONDITIONS, GATE, RUN, RunConfig, settings
 from tabcontam.errors import Exit, UsageError
 from tabcontam.garbage_collection import disable_garbage_collector
-from tabcontam.verdicts.rules import FAMILY_OVER, RULES
-from tabcontam.verdicts.thresholds import ALPHA, MIN_POWER
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tabcontam.asking.run_progress import Progress
-    from tabcontam.runs.run import Outcome, Run, RunOrder
+    from tabcontam.runs.run import Outcome, Run
     from tabcontam.verdicts.earlier_run import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
 
 def run(options: argparse.Namespace) -> int:
-    _check_gate(options)
+    if options.min_power is not None and not options.until_decided:
+        raise UsageError("--min-power needs --until-decided; add it, or give --min-power to the gate command")
+    if options.open and options.dry_run:
+        raise UsageError("--dry-run writes no report; leave --open out")
     if options.dry_run:
         _print_plan(options)
         return Exit.DONE
-    baseline = _baseline(options, options.out)
     outcome = _executed(options)
     results = outcome.results
     if not options.json:  # the last line reports the total time, including the time for writing the report
@@ -44,9 +45,7 @@ def run(options: argparse.Namespace) -> int:
     done = print_end(outcome)
     if options.open:
         open_page(outcome.folder / "index.html")
-    if done is not Exit.DONE or not options.gate:
-        return done
-    return _judged(options, outcome.results, baseline, file=sys.stderr if options.json else sys.stdout)
+    return done
 
 
 def gate(options: argparse.Namespace) -> int:
@@ -58,8 +57,9 @@ def gate(options: argparse.Namespace) -> int:
         from tabcontam.runs.folder import load
         from tabcontam.runs.trials_agreement import check_agrees
 
-        if given := typed_asking_options(options):
-            raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
+        given = [name for name in typed_settings(options, GATE) if settings()[name].group != CONDITIONS]
+        if asking := [settings()[name].flag for name in given if name not in ("llm", "dataset", "no_defaults")]:
+            raise UsageError(f"{', '.join(asking)}: a past run is not asked again; leave RUN_DIR out to make a new one")
         past, baseline = load(options.folder), _baseline(options, options.folder)
         if not_compared := check_agrees(options.folder, past):
             print(f"tabcontam: {not_compared}", file=sys.stderr)
@@ -76,95 +76,22 @@ def gate(options: argparse.Namespace) -> int:
     return done if done is not Exit.DONE else _judged(options, outcome.results, baseline)
 
 
-def run_order(words: Mapping[str, Any], command: str) -> "RunOrder":
-    """Return the run to make. `words` are arguments of `tabcontam.run` (None: default), `command` is as typed."""
-    from tabcontam.asking.query_plan import Options
-    from tabcontam.runs.run import RunOrder
-    from tabcontam.tables.dataset_splits import SplitChoice
-    from tabcontam.tables.readers.base import text_format
-
-    return RunOrder(
-        llms=tuple(words["llm"]),
-        datasets=tuple(words["dataset"]),
-        serializers=tuple(words["serializer"]),
-        prompts=tuple(words["prompts"]),
-        expression=words["tests"],
-        marks=words["marks"],
-        options=Options(
-            seed=words["seed"] or 0,
-            rules=words["rules"] or RULES[0],
-            alpha=words["alpha"] or ALPHA,
-            family_over=words["family_over"] or FAMILY_OVER[0],
-            min_power=words["min_power"] or MIN_POWER,
-            connections=words["max_connections"],
-            most_requests=words["max_requests"],
-            most_dollars=words["max_cost"],
-            queries=words["queries"],
-            rows=words["rows"],
-            samples=words["samples"],
-            temperature=words["temperature"],
-            shots=words["shots"],
-            until_decided=words["until_decided"],
-            stop_at_first=words["stop_at_first"],
-            batch=words["batch"],
-            retry_unanswered=words["retry_unanswered"],
-            last_failed=words["last_failed"],
-        ),
-        control=tuple(words["control"]),
-        text=text_format(words["delimiter"], words["encoding"], words["header"], words["header_line"]),
-        splits=SplitChoice(tuple(words["split"]), words["split_column"]),
-        known=tuple(words["known"]),
-        keys=tuple(words["key"]),
-        withheld=tuple(words["withheld"]),
-        fresh=tuple(words["fresh"]),
-        trained_on=tuple(words["trained_on"]),
-        references=tuple(words["reference"]),
-        form=words["form"] or FORMS[0],
-        batch_size=words["batch_size"] or BATCH_SIZE,
-        command=command,
-        defaults=words.get("defaults", ""),
-        memory_share=words["memory_share"] or words.get("max_memory_share") is not None,
-        shard=words.get("shard"),
-        extension_settings={
-            name: words.get(name) for name in ("engine", "ray_address", "replicas", "gpus_per_replica")
-        },
-        controls=words["controls"],
-        out=words["out"],
-        target=words["target"],
-        name=words["name"],
-        judge=words["judge"],
-        overlap=words["overlap"],
-        send_rows=words["send_rows"],
-        prices=words["prices"],
-        cache=words["cache"],
-        began=words["began"],
-    )
-
-
-def _check_gate(options: argparse.Namespace) -> None:
-    """Raise `UsageError` for a gate's conditions without a gate, or for a gate without a run."""
-    alone = options.min_power is not None and not options.until_decided
-    conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
-    conditions["--max-memory-share"] = options.max_memory_share is not None
-    if not options.gate and (given := [name for name, typed in conditions.items() if typed]):
-        raise UsageError(f"{given[0]} is a condition of --gate; add --gate")
-    if options.gate and options.dry_run:
-        raise UsageError("--dry-run asks nothing, so --gate has no verdicts; leave one of them out")
-    if options.open and options.dry_run:
-        raise UsageError("--dry-run writes no report; leave --open out")
+def config_of(options: argparse.Namespace) -> RunConfig:
+    """Return the settings of the run to make."""
+    words = typed_settings(options, RUN) | {"defaults": getattr(options, "defaults", ""), "began": options.began}
+    words["memory_share"] = options.memory_share or getattr(options, "max_memory_share", None) is not None
+    return RunConfig(**words, command=command_line())
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     """Return the planned run and its progress display, which starts before slow imports."""
-    if options.last_failed and options.out is None:
-        options.out = last_run("asking again the queries without a readable answer: the run")
     from tabcontam.report.progress_display import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
     with disable_garbage_collector():  # all cells and queries of a plan are used to the end
-        run = prepare(run_order(vars(options), command_line()), shown, asks=not options.dry_run)
+        run = prepare(config_of(options), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
@@ -224,7 +151,6 @@ def _judged(
     baseline: "EarlierRun | None",
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
-    file: TextIO | None = None,
 ) -> int:
     """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
@@ -241,13 +167,13 @@ def _judged(
     )
     try:
         annotate(judgement)
-        if options.command == "gate" and options.json:
+        if options.json:
             print_json(judgement.document())
             return judgement.exit_code
-        if options.command == "gate" and options.verbose:
+        if options.verbose:
             for finding in judgement.findings:
                 print(f"{finding.conclusion}: {finding}")
-        print(judgement, file=file or sys.stdout, flush=True)
+        print(judgement, flush=True)
     except BrokenPipeError:  # a script that closes the pipe needs only the exit code
         discard_output()
     return judgement.exit_code

@@ -19,8 +19,6 @@ from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table, load_table
 
-MOST_SHOTS = 16
-
 
 def with_shots(
     test: Test, queries: Sequence[Query], table: Table, serializer: Serializer, seed: int, count: int

@@ -2,8 +2,7 @@
 
 from enum import StrEnum
 
-FORMS = ("auto", "chat", "completion")  # a user's choices; "auto" means the chat form if the model has one
-HELD = "structured"  # one more choice: the chat form, with answers to row tests that must fit a JSON schema
+from tabcontam.config import HELD
 
 
 class PromptForm(StrEnum):

@@ -7,11 +7,11 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from tabcontam.config import FORMS
 from tabcontam.errors import UsageError
 from tabcontam.models.keys import VARIABLE, Host, host_of
 from tabcontam.models.openai.address import is_loopback
 from tabcontam.models.openai.address import validate_address as checked_address
-from tabcontam.models.prompt_form import FORMS
 from tabcontam.tables.toml_files import check_fields
 
 FILE = Path(__file__).with_name("services.toml")

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
+from tabcontam.config import CONDITIONS as OF_GATE
+from tabcontam.config import MARK as ON_MARK
+from tabcontam.config import settings
 from tabcontam.errors import UsageError, one_line
 
 if TYPE_CHECKING:
@@ -60,12 +63,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark for --strict-markers."""
+    own = "".join(
+        f", {name}={None if one.group == OF_GATE else one.default!r}" for name, one in settings(ON_MARK).items()
+    )
     config.addinivalue_line(
         "markers",
-        f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip', fail_on=(), min_power=None, "
-        "max_memory_share=None, serializer=None, prompts=None, target=None, queries=None, rows=None, send_rows=False, "
-        "known=(), reference=()): run the test only if no contamination of the table is detected; llm and "
-        "dataset may be parameters of the test",
+        f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip'{own}): run the test only if no contamination "
+        "of the table is detected; llm and dataset may be parameters of the test",
     )
     if config.getoption("tabcontam_report"):
         _check_folders(config)

@@ -10,17 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tabcontam.api import Results, load_results, run
 from tabcontam.asking.trial_file import RESULTS
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import ReplyState
 from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.models.labels import split_label
 from tabcontam.models.provider_registry import BUILT_IN
-from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, AskingOptions, Condition
+from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.runs.trials_agreement import check_agrees
 from tabcontam.tables.dataset_cards import find_card, split_edition
@@ -28,7 +30,6 @@ from tabcontam.tables.file_specs import named_file
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.consistency import check_whole
 from tabcontam.verdicts.gate import Conclusion
-from tabcontam.verdicts.thresholds import MIN_POWER
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
@@ -79,7 +80,7 @@ class Gate:
             check_whole(results.run_results)
             check_agrees(folder, results.run_results)
         self.conditions = conditions
-        self._made: dict[AskingOptions, Results | UsageError] = {}
+        self._made: dict[RunConfig, Results | UsageError] = {}
 
     def answer(self, condition: Condition) -> ConditionAnswer:
         """Return the answer to a condition. If several past runs tested the table, it is the worst of their answers.
@@ -87,9 +88,10 @@ class Gate:
         Raises `UsageError` if a run cannot be made.
         """
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
-        named = (condition.asking.serializer, condition.asking.prompts)
-        serializer, prompts = (name and self._file(name) for name in named)
-        answers = [_answer(condition, dataset, serializer, prompts, run) for run in runs]
+        serializers, prompts = (
+            list(map(self._file, names)) for names in (condition.asking.serializer, condition.asking.prompts)
+        )
+        answers = [_answer(condition, dataset, serializers, prompts, run) for run in runs]
         return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
@@ -97,7 +99,7 @@ class Gate:
         askings = dict.fromkeys(condition.asking for condition in self.conditions)
         return tuple(self.past or [self._run(asking) for asking in askings])
 
-    def _run(self, asking: AskingOptions) -> Results:
+    def _run(self, asking: RunConfig) -> Results:
         """Return the run on all tables with these options. After a failure, each test raises the same error."""
         if asking not in self._made:
             try:
@@ -111,7 +113,7 @@ class Gate:
             raise made
         return made
 
-    def _stored_or_made(self, asking: AskingOptions) -> Results:
+    def _stored_or_made(self, asking: RunConfig) -> Results:
         datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
         folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
@@ -125,27 +127,18 @@ class Gate:
                 again = " (pytest --cache-clear starts a new run)" if begun else ""
                 raise UsageError(f"{error}{again}") from None
 
-    def _ask(self, asking: AskingOptions, datasets: Sequence[str], folder: Path) -> Results:
+    def _ask(self, asking: RunConfig, datasets: Sequence[str], folder: Path) -> Results:
         """Make the run, or continue it."""
-        with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
-            return run(
-                asking.llm,
-                [self._file(dataset) for dataset in datasets],
-                out=folder,
-                serializer=self._file(asking.serializer) if asking.serializer else (),
-                prompts=self._file(asking.prompts) if asking.prompts else (),
-                target=asking.target,
-                queries=asking.queries,
-                rows=asking.rows,
-                send_rows=asking.send_rows,
-                known=[self._file(name) for name in asking.known],
-                reference=asking.reference,
-                trained_on=[f"{asking.llm}={corpus}" for corpus in asking.trained_on],
-                memory_share=asking.memory_share,
-                until_decided=asking.until_decided is not None,
-                min_power=asking.until_decided or MIN_POWER,
-                progress=shown,
-            )
+        (llm,) = asking.llm
+        files = {"serializer": asking.serializer, "prompts": asking.prompts, "known": asking.known}
+        words: dict[str, Any] = {
+            **asking.values,
+            **{word: list(map(self._file, names)) for word, names in files.items()},
+        }
+        words |= {"trained_on": [f"{llm}={corpus}" for corpus in asking.trained_on]}
+        words |= {"dataset": [self._file(dataset) for dataset in datasets], "out": folder}
+        with self._on_terminal(f"tabcontam asks {llm} about {', '.join(datasets)}") as shown:
+            return run(**words, progress=shown)
 
     def _file(self, name: str) -> str:
         """Return the path of a FILE, card, serializer or prompt set, here or in pytest's root folder; else `name`."""
@@ -156,17 +149,17 @@ class Gate:
                 return f"{found.spec}{suffix}"
         return name
 
-    def _folder(self, asking: AskingOptions, datasets: Sequence[str]) -> Path:
+    def _folder(self, asking: RunConfig, datasets: Sequence[str]) -> Path:
         """Return a folder of pytest's cache; its name depends on all that affects the results. Raises `UsageError`."""
-        facts = [__version__, *vars(asking).values(), *datasets]
-        serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
-        prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
-        llms = [llm.partition(":")[2] for llm in (asking.llm, *asking.reference)]
-        corpora = [_corpus_state(each) for each in (asking.llm, *asking.trained_on)]
-        paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
+        facts = [__version__, sorted(asking.values.items()), *datasets]
+        forms = [load_serializer(self._file(name)).source for name in asking.serializer]
+        forms += [load_prompt_set(self._file(name)).source for name in asking.prompts]
+        llms = [llm.partition(":")[2] for llm in (*asking.llm, *asking.reference)]
+        corpora = [_corpus_state(each) for each in (*asking.llm, *asking.trained_on)]
+        paths = (*llms, *forms, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]
-        name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
-        digest = hashlib.sha256(json.dumps([facts, files, corpora]).encode()).hexdigest()[:12]
+        name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm[0])[:40]
+        digest = hashlib.sha256(json.dumps([facts, files, corpora], default=str).encode()).hexdigest()[:12]
         if (cache := getattr(self.config, "cache", None)) is None:
             raise UsageError(
                 "runs are stored in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
@@ -192,17 +185,16 @@ class Gate:
 
 
 def _answer(
-    condition: Condition, dataset: str, serializer: str | None, prompts: str | None, results: Results
+    condition: Condition, dataset: str, serializers: Sequence[str], prompts: Sequence[str], results: Results
 ) -> ConditionAnswer:
-    """Return a run's answer to a condition. `dataset`, `serializer` and `prompts` are resolved names."""
-    llm = condition.asking.llm
+    """Return a run's answer to a condition. `dataset`, `serializers` and `prompts` are resolved names."""
+    (llm,) = condition.asking.llm
     try:
-        if serializer is not None and load_serializer(serializer).name not in {
-            one.serializer for one in results.results
-        }:
-            raise UsageError(f"its rows were not written by serializer {serializer}")
-        if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.results}:
-            raise UsageError(f"its queries were not worded by prompt set {prompts}")
+        written, worded = ({getattr(one, word) for one in results.results} for word in ("serializer", "prompts"))
+        if lacking := [name for name in serializers if load_serializer(name).name not in written]:
+            raise UsageError(f"its rows were not written by serializer {lacking[0]}")
+        if lacking := [name for name in prompts if load_prompt_set(name).name not in worded]:
+            raise UsageError(f"its queries were not worded by prompt set {lacking[0]}")
         found = results.gate(
             llm=llm,
             dataset=dataset,

@@ -5,18 +5,14 @@ Only corpora take tests that search documents, and they take no other tests.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from tabcontam.asking.query_plan import QuerySheet, RunSource, has_papers
+from tabcontam.config import PAPER, RunConfig
 from tabcontam.errors import NothingSelected, UsageError, option, option_name
 from tabcontam.evidence.base import NEEDED as MARKS
 from tabcontam.evidence.base import Capability, RequiredInput, Test
 from tabcontam.evidence.registry import all_tests
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
-
-if TYPE_CHECKING:
-    from tabcontam.runs.run import RunOrder
 
 SEARCHING = MARKS[Capability.SEARCH]  # the mark of all tests that search documents
 NEEDED = {
@@ -25,12 +21,12 @@ NEEDED = {
 }
 
 
-def with_given(tests: Sequence[Test], order: "RunOrder") -> list[Test]:
+def with_given(tests: Sequence[Test], config: RunConfig) -> list[Test]:
     """Return the tests that have all the inputs they need. Raises `NothingSelected` if no test is left."""
     given = {
         RequiredInput.NOTHING: True,
-        RequiredInput.KEY: bool(order.keys),
-        RequiredInput.WITHHELD: bool(order.withheld),
+        RequiredInput.KEY: bool(config.key),
+        RequiredInput.WITHHELD: bool(config.withheld),
     }
     possible = [test for test in tests if given[test.only_with]]
     if not possible:
@@ -43,9 +39,9 @@ def _lacking(test: Test) -> str:
     return f"{test.id} needs {words}; add {option(test.only_with.value, value)}"
 
 
-def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
+def check_fresh(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if fresh rows are given but no test compares with them."""
-    if order.fresh and not any(test.takes_fresh_rows for test in tests):
+    if config.fresh and not any(test.takes_fresh_rows for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.takes_fresh_rows)
         raise UsageError(
             f"{option_name('fresh')}: no chosen test compares with fresh rows; choose {option('tests', able)} "
@@ -53,9 +49,9 @@ def check_fresh(order: "RunOrder", tests: Sequence[Test]) -> None:
         )
 
 
-def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
+def check_rows(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if a number of rows is given but no test can use it."""
-    if order.options.rows is not None and not any(test.sized for test in tests):
+    if config.rows is not None and not any(test.sized for test in tests):
         able = " or ".join(test.id for test in all_tests() if test.sized)
         raise UsageError(
             f"{option_name('rows')}: no chosen test takes a number of rows; choose "
@@ -63,10 +59,10 @@ def check_rows(order: "RunOrder", tests: Sequence[Test]) -> None:
         )
 
 
-def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ...]:
+def fewer_rows(config: RunConfig, sheets: Iterable[QuerySheet]) -> tuple[str, ...]:
     """Return a line on each test and table with fewer rows to ask about than the user wants."""
-    wanted = order.options.rows
-    if wanted is None or order.options.queries is not None:
+    wanted = config.rows
+    if wanted is None or config.queries is not None:
         return ()
     lines = {}
     for sheet in sheets:
@@ -80,12 +76,12 @@ def fewer_rows(order: "RunOrder", sheets: Iterable[QuerySheet]) -> tuple[str, ..
     return tuple(lines.values())
 
 
-def split_asked_tests(tests: Sequence[Test], order: "RunOrder") -> tuple[list[Test], tuple[Test, ...]]:
+def split_asked_tests(tests: Sequence[Test], config: RunConfig) -> tuple[list[Test], tuple[Test, ...]]:
     """Return the tests that are asked, and the tests that are left out because the paper has no queries for them.
 
     Raises `NothingSelected` if no test is asked.
     """
-    if order.options.queries != PAPER:
+    if config.queries != PAPER:
         return list(tests), ()
     named, found = [test.id for test in tests], [test for test in tests if has_papers(test)]
     if not found:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import RESULTS
+from tabcontam.config import PAPER, settings
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import digest_of
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.run_facts import DatasetFacts, asked_queries, turns_in_words
-from tabcontam.verdicts.wording import phrase, visible
+from tabcontam.verdicts.wording import phrase
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -21,56 +21,27 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """Raise `UsageError` unless the run has all results of the folder's run: the report would lose a missing one.
-
-    If the user asks to repeat the folder's run, the error names its command.
-    """
+    """Raise `UsageError` unless the run has all results of the folder's run: the report would lose a missing one."""
     if not (folder / RESULTS).exists():
         return
-    recorded = load_whole(folder)
-    try:
-        _check_same_run(folder, run, recorded)
-    except UsageError as error:
-        if run.order.options.last_failed and recorded.run.command:
-            command = visible(recorded.run.command, line=True)
-            raise UsageError(f"{error}, or add {option('last_failed')} to its own command: {command}") from None
-        raise
-
-
-def check_last_failed(run: "Run") -> None:
-    """Raise `UsageError` if there is no run with queries to ask again."""
-    if not run.order.options.last_failed:
-        return
-    if run.order.out is None:
-        raise UsageError(f"{option('last_failed')} needs the folder of the run; add {option('out')}")
-    if not (run.order.out / RESULTS).exists():
-        what = f"{option('last_failed')} repeats the queries of a run that have no readable answer"
-        raise UsageError(f"{what}, and {run.order.out} holds no run; give its folder with {option('out')}")
-
-
-def _check_same_run(folder: Path, run: "Run", recorded: RunResults) -> None:
-    if difference := next(_run_differences(folder, run, recorded), None):
+    if difference := next(_run_differences(folder, run, load_whole(folder)), None):
         raise UsageError(f"{difference}; choose another folder with {option('out')}")
 
 
 def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator[str]:
     """Yield in words each part of the folder's run (`recorded`) that the new run does not have."""
-    if recorded.run.seed != run.order.options.seed:
-        yield f"{folder} holds a run with seed {recorded.run.seed}"
-    now, before = run.order.shard, recorded.run.shard
+    for name, setting in settings().items():
+        had = getattr(recorded.run, name, recorded.run.settings.get(name, setting.default)) if setting.fixed else None
+        if setting.fixed and had != setting.of(run.config):
+            given = "without" if had == setting.default != 0 else "with"
+            yield f"{folder} holds a run {given} {option(name) if given == 'without' else option(name, had)}"
+    now, before = run.config.shard, recorded.run.shard
     if (before and (before.parts, before.total)) != (now and ((now.number,), now.of)):
         yield f"{folder} holds {f'{before} of a run' if before else 'a whole run'}"
     if recorded.run.version != __version__:
         yield f"{folder} holds a run of tabcontam {recorded.run.version}"
-    if PAPER in (recorded.run.queries, run.order.options.queries) and recorded.run.queries != run.order.options.queries:
+    if PAPER in (recorded.run.queries, run.config.queries) and recorded.run.queries != run.config.queries:
         yield f"{folder} holds a run of {asked_queries(recorded.run)}"
-    for word in ("samples", "shots"):
-        if (had := getattr(recorded.run, word)) != getattr(run.order.options, word):
-            yield f"{folder} holds a run {option(word, had) if had else f'without {option(word)}'}"
-    if (temperature := recorded.run.temperature) != run.order.options.temperature:
-        without = f"without {option('temperature')}"
-        given = without if temperature is None else f"with {option('temperature', temperature)}"
-        yield f"{folder} holds a run {given}"
     for each, table in _in_both(run, recorded):
         if table.reading != each.reading:
             yield f"{folder} holds a run on {each.name} read {each.reading or 'as detected'}"
@@ -85,7 +56,7 @@ def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator
             left_out = "all rows that it could" if each.elsewhere is None else f"{each.elsewhere} rows"
             how = f"that left out {left_out} of {each.named} that also stand in another split"
             yield f"{folder} holds a run {how}"
-    share = run.order.options.min_power if run.order.options.until_decided else None
+    share = run.config.min_power if run.config.until_decided else None
     if recorded.run.until_decided != share:
         yield f"{folder} holds a run {turns_in_words(recorded.run)}"
     known = [file.sha256 for file in recorded.run.known], [file.sha256 for file in run.known]

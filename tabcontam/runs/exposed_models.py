@@ -6,15 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
 from tabcontam.calibration.dose import Observation
 from tabcontam.calibration.power_study import Study
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.runs.dose_observations import placed
 from tabcontam.runs.known_controls import check_known
-from tabcontam.runs.run import Run, RunOrder, execute, prepare
+from tabcontam.runs.run import Run, execute, prepare
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.result_types import TableName
 
@@ -41,23 +41,10 @@ def observe_models(study: Study, llms: Sequence[str], command: str, progress: Pr
 
 
 def _planned(study: Study, llms: Sequence[str], command: str, out: Path, progress: Progress) -> Run:
-    order = RunOrder(
-        llms=tuple(llms),
-        datasets=study.datasets,
-        serializers=(study.serializer,),
-        prompts=(study.prompts,),
-        expression=study.expression,
-        marks=study.marks,
-        options=Options(seed=study.seed, alpha=study.alpha),
-        controls=False,
-        out=out,
-        target=study.target,
-        name=study.name,
-        text=study.text,
-        known=study.known,
-        command=command,
-    )
-    return prepare(order, progress)
+    words = {name: getattr(study, name) for name in ("marks", "seed", "alpha", "target", "name", "known")}
+    words |= {"llm": llms, "dataset": study.datasets, "tests": study.expression, "controls": False, "out": out}
+    words |= {"serializer": [study.serializer], "prompts": [study.prompts], "command": command, **vars(study.text)}
+    return prepare(RunConfig(**words), progress)
 
 
 def with_models(document: dict[str, Any], llms: Sequence[str], observations: TableObservations) -> dict[str, Any]:

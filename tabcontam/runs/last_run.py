@@ -1,4 +1,4 @@
-"""The last run: `gate`, `report` and `run --last-failed` use it if the user names no folder."""
+"""The last run: `gate` and `report` use it if the user names no folder."""
 
 import time
 from dataclasses import dataclass

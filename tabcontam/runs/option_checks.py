@@ -1,65 +1,48 @@
-"""Checks of a run's options for contradictions, and for demands that the named LLMs cannot meet."""
+"""Checks of a run's settings for contradictions, and for demands that the named LLMs cannot meet."""
 
+import re
 from collections.abc import Mapping, Sequence
 
-from tabcontam.asking.query_plan import Options, RunSource
-from tabcontam.asking.run_shards import RunShard
+from tabcontam.asking.query_plan import RunSource
+from tabcontam.config import RunConfig, RunShard, settings
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import needs_samples
-from tabcontam.evidence.shots import MOST_SHOTS
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, price_of
-from tabcontam.runs.thresholds import MOST_SAMPLES
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
 BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # specs of LLMs whose makers have a batch API
 
 
-def check_options(options: Options) -> None:
-    """Raise `UsageError` for options that contradict asking until a table is decided, or asking in batches."""
-    if (options.samples or 0) > MOST_SAMPLES:
-        raise UsageError(
-            f"{option_name('samples')} is {options.samples}; each time is a request, so ask at most {MOST_SAMPLES} "
-            "times, or ask a model that gives log-probabilities (hf:FOLDER)"
-        )
-    if options.temperature is not None and (options.samples is None or options.until_decided):
-        other = "asks row tests once each" if options.until_decided else f"needs {option('samples', 'N')}"
-        named = option("until_decided") if options.until_decided else option_name("temperature")
-        raise UsageError(f"{named} {other}; leave {option('temperature')} out, or write it with {option('samples', 5)}")
-    if (options.shots or 0) > MOST_SHOTS:
-        raise UsageError(f"{option_name('shots')} is {options.shots}; show at most {MOST_SHOTS} demonstrations")
-    if options.batch and (options.until_decided or options.stop_at_first):
-        other = option("until_decided" if options.until_decided else "stop_at_first")
-        raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
-    if options.until_decided and options.rules == PAPER:
-        raise UsageError(
-            f"{option('until_decided')} decides by the calibrated rules; leave {option('rules', PAPER)} out"
-        )
-    if options.until_decided and options.queries == PAPER:
-        raise UsageError(
-            f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
-            f"or add {option('marks', PAPER)}"
-        )
+def check_options(config: RunConfig) -> None:
+    """Raise `UsageError` for a setting that is too large, that lacks another setting, or that contradicts one."""
+    known = settings()
+    for setting in [known[name] for name in known if name in config.values]:
+        value = setting.of(config)
+        if setting.most and value > setting.most[0]:
+            raise UsageError(f"{option_name(setting.name)} is {value}; {setting.most[1]}")
+        for other, sentence in setting.excludes.items():
+            name, _, word = other.partition("=")
+            if word == str(known[name].of(config)) if word else known[name].is_set(config):
+                raise UsageError(_in_words(sentence, config))
+        for other, sentence in setting.needs.items():
+            if not known[other].is_set(config):
+                raise UsageError(_in_words(sentence, config))
 
 
-def check_shard(shard: RunShard | None, options: Options, judge: str | None) -> None:
-    """Raise `UsageError` for options that a part of a run cannot follow, because they need other parts' answers."""
-    if shard is None:
-        return
-    if options.stop_at_first:
-        raise UsageError(
-            f"{option('stop_at_first')} needs the results of all tables of a model, and a part of a run has only "
-            f"its own; leave {option('stop_at_first')} or {option('shard', shard)} out"
-        )
-    if judge is not None:
-        raise UsageError(
-            f"a judge needs the completions of all parts; leave {option('judge', judge)} out, join the parts, and "
-            f"repeat the command with it, without {option('shard', shard)}, on the joined folder; answers are kept"
-        )
+def _in_words(sentence: str, config: RunConfig) -> str:
+    """Return a sentence with each `{name}` as the user writes this option; `{name WORD}` has a value, * its own."""
+
+    def written(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        if value is None:
+            return option(name) if settings()[name].switch else option_name(name)
+        return option(name, str(settings()[name].of(config)) if value == "*" else value)
+
+    return re.sub(r"\{(\w+)(?: ([^}]+))?\}", written, sentence)
 
 
 def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> None:
@@ -76,14 +59,14 @@ def check_plannable(shard: RunShard | None, subjects: Sequence[RunSource]) -> No
                 raise UsageError(f"{every}: {error}") from error
 
 
-def check_samples(options: Options, tests: Sequence[Test]) -> None:
+def check_samples(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if `samples` is set but no chosen test repeats its queries."""
-    if options.samples is None or any(map(needs_samples, tests)):
+    if config.samples is None or any(map(needs_samples, tests)):
         return
-    if options.temperature is not None and any(test.resampled for test in tests):
+    if config.temperature is not None and any(test.resampled for test in tests):
         return
     names = ", ".join(test.id for test in all_tests() if needs_samples(test))
-    if options.temperature is None and any(test.resampled for test in tests):
+    if config.temperature is None and any(test.resampled for test in tests):
         raise UsageError(
             f"{option_name('samples')}: no chosen test repeats its queries by itself; add "
             f"{option('temperature', 1)} to repeat row tests at that temperature, or add "
@@ -95,9 +78,9 @@ def check_samples(options: Options, tests: Sequence[Test]) -> None:
     )
 
 
-def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSource]) -> tuple[str, ...]:
+def asked_once(config: RunConfig, tests: Sequence[Test], subjects: Sequence[RunSource]) -> tuple[str, ...]:
     """Return a line on the tests, and a line on the LLMs, that are asked once although several answers are wanted."""
-    if options.temperature is None:
+    if config.temperature is None:
         return ()
     once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
     own = [subject.model for subject in subjects if not (subject.model.control or subject.model.is_corpus)]
@@ -107,24 +90,13 @@ def asked_once(options: Options, tests: Sequence[Test], subjects: Sequence[RunSo
     return tuple(line for line, names in zip(lines, (once, greedy), strict=True) if names)
 
 
-def check_corpora(
-    options: Options, judge: str | None, references: Sequence[str], subjects: Sequence[RunSource]
-) -> None:
-    """Raise `UsageError` for options on how LLMs are asked, if only corpora are searched."""
+def check_corpora(config: RunConfig, subjects: Sequence[RunSource]) -> None:
+    """Raise `UsageError` for settings on how LLMs are asked, if only corpora are searched."""
     named = [subject.model for subject in subjects if subject.tested]
     if not all(model.is_corpus for model in named):
         return
     what = "is a corpus" if len(named) == 1 else "are corpora"
-    given = {
-        "until_decided": options.until_decided,
-        "samples": options.samples,
-        "temperature": options.temperature,
-        "shots": options.shots,
-        "batch": options.batch,
-        "judge": judge,
-        "reference": references,
-    }
-    if wrong := [word for word, value in given.items() if value]:
+    if wrong := [name for name, setting in settings().items() if setting.of_models and setting.is_set(config)]:
         raise UsageError(
             f"{option_name(wrong[0])} is for models, and {phrase([model.spec for model in named])} {what}: "
             f"leave {option_name(wrong[0])} out, or also name a model"
@@ -148,16 +120,13 @@ def check_batches(subjects: Sequence[RunSource]) -> tuple[str, ...]:
     asked = [subject.model for subject in subjects if not subject.joined and not subject.model.is_corpus]
     available = [model for model in asked if not isinstance(model, MissingModel)]
     without = [model.spec for model in available if model.batches is None]
-    have = "has" if len(without) == 1 else "have"
+    lacking = f"{option_name('batch_api')}: {phrase(without)} {'has' if len(without) == 1 else 'have'} no batch API"
     if without and len(without) == len(available):
         raise UsageError(
-            f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
-            f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
+            f"{lacking}; leave {option('batch_api')} out, or name an LLM at the address of a maker that has one "
+            f"({', '.join(BATCHING)})"
         )
-    line = (
-        f"{option_name('batch')}: {phrase(without)} {have} no batch API: requests are sent at once, at the full price"
-    )
-    return (line,) if without else ()
+    return (f"{lacking}: requests are sent at once, at the full price",) if without else ()
 
 
 def check_prices(subjects: Sequence[RunSource], prices: Mapping[str, Price]) -> None:

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, check_reachable, plan, shuffled_shown
+from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
-from tabcontam.asking.run_shards import RunShard, part_of
+from tabcontam.asking.run_shards import part_of
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
+from tabcontam.config import FORMS, RunConfig
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -34,14 +34,13 @@ from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, load_prices
-from tabcontam.models.prompt_form import FORMS, HELD
 from tabcontam.models.provider_registry import CONTROLS, LlmResolution, ModelSettings, resolve
 from tabcontam.paths import check_own_files
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
-from tabcontam.runs.continuation_checks import check_last_failed, check_same_run, check_same_versions
+from tabcontam.runs.continuation_checks import check_same_run, check_same_versions
 from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
@@ -50,11 +49,11 @@ from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
-from tabcontam.tables.dataset_splits import EVERY_SPLIT, SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
-from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.readers.base import text_format
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
@@ -65,56 +64,7 @@ from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import TrainingDeclaration
 
-if TYPE_CHECKING:
-    from tabcontam.tables.frames import Frame
-
 DATASETS = ("iris", "wine")
-
-
-@dataclass(frozen=True)
-class RunOrder:
-    """The order of a run, as the command line gives it.
-
-    `began` is the time of the order, by `time.monotonic`. `defaults` is a line on the settings of a project's file.
-    With `memory_share`, the tests that measure memory's share are asked, whichever other tests are chosen. `tests`
-    replace the tests chosen by name and mark; rows may then have any form, such as passages. With a `shard`, only this
-    part of the run is asked. `extension_settings` has the settings of extensions, by name.
-    """
-
-    llms: tuple[str, ...] = ()
-    datasets: "tuple[str | Table | Frame, ...]" = ()
-    serializers: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    expression: str | None = None
-    marks: str | None = None
-    tests: tuple[Test, ...] = ()
-    options: Options = field(default_factory=Options)
-    controls: bool = True
-    control: tuple[str, ...] = ()
-    out: Path | None = None
-    target: str | None = None
-    name: str | None = None
-    text: TextFormat = FOUND_OUT
-    splits: SplitChoice = EVERY_SPLIT
-    known: tuple[str | Table, ...] = ()
-    keys: tuple[Path, ...] = ()
-    withheld: tuple[str, ...] = ()
-    fresh: tuple[str, ...] = ()
-    trained_on: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    judge: str | None = None
-    overlap: str | None = None
-    send_rows: bool = False
-    form: str = "auto"
-    batch_size: int = 16
-    prices: Path | None = None
-    cache: bool = True
-    command: str = ""
-    defaults: str = ""
-    began: float = field(default_factory=time.monotonic)
-    memory_share: bool = False
-    shard: RunShard | None = None
-    extension_settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -127,7 +77,7 @@ class Run:
     of an LLM. `grid` is the plan of all parts, if the run is made in parts.
     """
 
-    order: RunOrder
+    config: RunConfig
     subjects: tuple[RunSource, ...]
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
@@ -169,45 +119,44 @@ class Outcome:
         return f"{'no documents could be searched' if searched else 'no LLM could be reached'}: {self.failure}"
 
 
-def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
-    """Open everything that the order names and plan every query; nothing is sent or written yet.
+def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = True) -> Run:
+    """Open everything that the settings name and plan every query; nothing is sent or written yet.
 
     If the run `asks`, an LLM without its key, or one that is not available, is reported before slow steps. Raises
     `UsageError`.
     """
     progress = progress or Progress()
-    if order.out is not None:
-        check_own_files(order.out)
-    structured = replace(order.options, structured=order.form == HELD)
-    order = replace(order, splits=at_cutoff(order.splits, order.llms), options=structured)
-    option_checks.check_options(order.options)
-    parts = run_parts(order, progress)
-    option_checks.check_shard(order.shard, order.options, order.judge)
-    also = [test for test in all_tests() if order.memory_share and test.measure == RECALLED]
-    picked = selected(all_tests(), order.expression, order.marks)
-    chosen = order.tests or [test for test in all_tests() if test in (*picked, *also)]
-    tests, left_out = split_asked_tests(with_given(chosen, order), order)
-    options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
-    load = load_template if order.tests else load_serializer
-    serializers = tuple(load(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
-    prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
-    prices = load_prices(order.prices)
+    if config.out is not None:
+        check_own_files(config.out)
+    config = config.replace(dataset=at_cutoff(config.dataset, config.llm))
+    option_checks.check_options(config)
+    parts = run_parts(config, progress)
+    also = [test for test in all_tests() if config.memory_share and test.measure == RECALLED]
+    picked = selected(all_tests(), config.tests, config.marks)
+    chosen = config.own_tests or [test for test in all_tests() if test in (*picked, *also)]
+    tests, left_out = split_asked_tests(with_given(chosen, config), config)
+    papers = asked_by(OF_A_PAPER, tests, config.marks)
+    config = config.replace(papers_too=papers, began=config.began or time.monotonic())
+    load = load_template if config.own_tests else load_serializer
+    serializers = tuple(load(name) for name in dict.fromkeys(config.serializer or (DEFAULT,)))
+    prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(config.prompts or (DEFAULT_PROMPTS,)))
+    prices = load_prices(config.prices)
     settings = ModelSettings(
-        order.options.connections or CEILING,
+        config.max_connections or CEILING,
         serializers,
-        order.batch_size,
-        FORMS[0] if order.form == HELD else order.form,
+        config.batch_size,
+        FORMS[0] if config.structured else config.form,
         needs=frozenset().union(*(test.needs for test in tests)),
-        seed=order.options.seed,
+        seed=config.seed,
     )
-    named = by_name(order.llms or CONTROLS)
-    declarations, corpora = read_declarations(order.trained_on, named)
+    named = by_name(config.llm or CONTROLS)
+    declarations, corpora = read_declarations(config.trained_on, named)
     named |= corpora
-    joined = controls(order.control, named, order.controls)
+    joined = controls(config.control, named, config.controls)
     with progress.doing("looking up the LLMs"):
         opened = {name: _opened(spec, settings) for name, spec in (joined | named).items()}
         check_declared(declarations, {name: model for name, (model, _) in opened.items()})
-        references = _references(order.references, opened, settings, order.control)
+        references = _references(config.reference, opened, settings, config.control)
         opened |= references
         for part in parts:
             opened = {name: (part.model(model), how) for name, (model, how) in opened.items()}
@@ -215,36 +164,36 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         RunSource(model, name in joined, reference=name in references, further=name in list(references)[1:])
         for name, (model, _) in opened.items()
     )
-    if not order.tests and not chooses(order.expression, order.marks):
+    if not config.own_tests and not chooses(config.tests, config.marks):
         scored = any(map(_scores, subjects))
-        tests = [test for test in tests if test in also or _by_default(test, scored, order)]
-        left_out = tuple(test for test in left_out if test in also or _by_default(test, scored, order))
+        tests = [test for test in tests if test in also or _by_default(test, scored, config)]
+        left_out = tuple(test for test in left_out if test in also or _by_default(test, scored, config))
     tests, subjects, lines = put_to(tests, subjects, {one.llm for one in declarations})
     left_out = tuple(test for test in left_out if any(one.takes(test) for one in subjects if one.tested))
     check_searched(declarations, subjects, tests)
-    check_fresh(order, tests)
-    check_rows(order, tests)
-    option_checks.check_corpora(options, order.judge, order.references, subjects)
-    option_checks.check_samples(options, tests)
-    judge = open_judge(order.judge, tests, settings, asks)
-    measure = measure_for(order.overlap, tests, load=asks)
+    check_fresh(config, tests)
+    check_rows(config, tests)
+    option_checks.check_corpora(config, subjects)
+    option_checks.check_samples(config, tests)
+    judge = open_judge(config.judge, tests, settings, asks)
+    measure = measure_for(config.overlap, tests, load=asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
-    option_checks.check_plannable(order.shard, subjects)
+    option_checks.check_plannable(config.shard, subjects)
     notices = (
         *lines,
-        *option_checks.asked_once(options, tests, subjects),
-        *(option_checks.check_batches(subjects) if order.options.batch else ()),
+        *option_checks.asked_once(config, tests, subjects),
+        *(option_checks.check_batches(subjects) if config.batch_api else ()),
     )
-    if order.options.most_dollars is not None:
+    if config.max_cost is not None:
         option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
-    tables, known, notices = _tables(order, parts, progress, notices)
-    controls_named = set(map(name_of, order.control))
+    tables, known, notices = _tables(config, parts, progress, notices)
+    controls_named = set(map(name_of, config.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
     option_checks.check_splits(subjects, tables)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    leave = order.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
+    leave = config.send_rows or not any(table.private or table.withheld or table.fresh for table in tables)
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     long = takes_long(tables, tests)
     early = subjects if may_be_asked and fitted(tests) else ()
@@ -253,22 +202,24 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     with (
         progress.doing("preparing the baseline") as tell,
         reaching as check,
-        prepare_in_background(tables, serializers[0], tests, options, check, elsewhere) as ready,
+        prepare_in_background(tables, serializers[0], tests, config, check, elsewhere) as ready,
     ):
-        grid = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    notices = (*notices, *fewer_rows(order, grid), *(line for part in parts for line in part.notices()))
-    planned_results = tuple(part_of(grid, order.shard)) if order.shard else grid
-    run = Run(order, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known)
+        grid = tuple(plan(subjects, tables, serializers, tests, config, tell, ready, prompts))
+    notices = (*notices, *fewer_rows(config, grid), *(line for part in parts for line in part.notices()))
+    planned_results = tuple(part_of(grid, config.shard)) if config.shard else grid
+    run = Run(
+        config, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known
+    )
     return replace(run, notices=notices, judge=judge, measure=measure, trained_on=declarations, grid=grid)
 
 
-def _by_default(test: Test, scored: bool, order: RunOrder) -> bool:
+def _by_default(test: Test, scored: bool, config: RunConfig) -> bool:
     """Return whether a test is asked by default. `scored` is true if an LLM under test can score text for free.
 
     Tests that search documents are asked by default: a user who names a corpus wants it searched. Tests that compare
     with fresh rows are asked if such rows are given.
     """
-    wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(order.fresh))
+    wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(config.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
@@ -279,44 +230,45 @@ def _scores(subject: RunSource) -> bool:
 
 
 def _tables(
-    order: RunOrder, parts: Sequence[RunPart], progress: Progress, notices: tuple[str, ...]
+    config: RunConfig, parts: Sequence[RunPart], progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
     """Return the tables without duplicates, the known files, and the notices. A `Table` has its own target and name."""
-    named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
-    if order.target or order.name:
+    named = {each if isinstance(each, str) else id(each): each for each in config.dataset or DATASETS}
+    if config.target or config.name:
         for table in named.values():
             if isinstance(table, Table):
                 raise UsageError(f"target and name apply only to files; set them on the table {table.name!r} itself")
     given = [
         each
         if isinstance(each, str | Table)
-        else Table.from_frame(each, name=_name_of_frame(order), target=order.target)
+        else Table.from_frame(each, name=_name_of_frame(config), target=config.target)
         for each in named.values()
     ]
+    text = text_format(config.delimiter, config.encoding, config.header, config.header_line)
     with report_progress_to(progress.note):
         tables, shared = load_tables(
             given,
-            order.splits,
-            target=order.target,
-            name=order.name,
-            form=order.text,
+            config.split_column,
+            target=config.target,
+            name=config.name,
+            form=text,
             doing=lambda spec: progress.doing(f"reading {without_queries(spec)}"),
         )
-    further = order.known or order.withheld or order.fresh
+    further = config.known or config.withheld or config.fresh
     with progress.doing("reading further rows") if further else contextlib.nullcontext():
-        known = load_known(order.known, order.text)
+        known = load_known(config.known, text)
         read: Sequence[Table] = with_known(tables, known)
         for part in parts:
             read = part.tables(read)
-        found, lines = with_withheld(read, order.withheld, order.text)
-        found, left_out = with_fresh(found, order.fresh, order.text)
+        found, lines = with_withheld(read, config.withheld, text)
+        found, left_out = with_fresh(found, config.fresh, text)
     return found, known, (*notices, *filter(None, (table.sampled for table in found)), *shared, *lines, *left_out)
 
 
-def _name_of_frame(order: RunOrder) -> str:
-    if order.name is None:
+def _name_of_frame(config: RunConfig) -> str:
+    if config.name is None:
         raise UsageError("a frame has no name; give it one, which the prompts show: name='…'")
-    return order.name
+    return config.name
 
 
 def _opened(spec: str, settings: ModelSettings) -> tuple[Model, LlmResolution | None]:
@@ -400,7 +352,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prom
 def check_rows_may_leave(run: Run) -> None:
     """Raise `UsageError` if a FILE's rows would leave this machine without permission."""
     for (llm, dataset), rows in rows_leaving(run).items():
-        if not run.order.send_rows:
+        if not run.config.send_rows:
             others = " and others made of its cells" * ((llm, dataset) in shuffled_shown(run.plan))
             raise UsageError(
                 f"{dataset}: {rows} rows{others} would be shown to {llm}; add {option('send_rows')} to allow that"
@@ -410,9 +362,8 @@ def check_rows_may_leave(run: Run) -> None:
 def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -> Outcome:
     """Ask everything and record it; no answer is lost. `tell` gets how each FILE was read. Raises `UsageError`."""
     check_rows_may_leave(run)
-    check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
-    folder = run.order.out or new_folder(started)
+    folder = run.config.out or new_folder(started)
     check_same_run(folder, run)
     for table in run.tables:
         if table.read:
@@ -453,14 +404,13 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
 def _passed(run: Run) -> float:
     """Return the seconds since the user's command."""
-    return round(time.monotonic() - run.order.began, 2)
+    return round(time.monotonic() - run.config.began, 2)
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """Return for each LLM an estimate of the queries left to ask, with the largest cost. No query is sent."""
-    check_last_failed(run)
     progress = progress or Progress()
-    folder = run.order.out or new_folder(datetime.now(UTC))
+    folder = run.config.out or new_folder(datetime.now(UTC))
     session = _session(run, Journal(folder), progress)
     judging = judging_of(run, session, folder)
 
@@ -480,8 +430,8 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
-    store = Store.open() if run.order.cache else Store()
-    return Session(run.plan, run.order.options, run.dictionary, journal, progress, store, run.prices)
+    store = Store.open() if run.config.cache else Store()
+    return Session(run.plan, run.config, run.dictionary, journal, progress, store, run.prices)
 
 
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: JudgePass | None) -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_shards import digest
 from tabcontam.baseline.failures import failures_of
+from tabcontam.config import PAPER, RESULTS, settings
 from tabcontam.extensions.papers.overlap_measure import measure_name
 from tabcontam.tables.known_rows import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import digest_of
 from tabcontam.verdicts.notes import Note, NoteKind
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.run_facts import (
     DatasetFacts,
     KnownFacts,
@@ -34,28 +34,24 @@ from tabcontam.version import __version__
 if TYPE_CHECKING:
     from tabcontam.runs.run import Run
 
+# The settings that have a field of their own in results.json.
+OF_ASKING = ("seed", "rules", "queries", "rows", "samples", "temperature", "shots", "alpha", "family_over")
 LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """Return the facts of a run. `used` has each LLM's requests and costs so far."""
-    options = run.order.options
+    config = run.config
+    stated = {name: one.of(config) for name, one in settings(RESULTS).items() if one.is_set(config)}
     levels = {planned.test.family.value: planned.level for planned in run.grid}
     return RunFacts(
         version=__version__,
         versions=versions(),
-        command=without_queries(run.order.command),
+        command=without_queries(run.config.command),
         started=started.isoformat(timespec="seconds"),
-        seed=options.seed,
-        rules=PAPER if options.rules == PAPER else CALIBRATED,
-        queries=options.queries,
-        rows=options.rows,
-        samples=options.samples,
-        temperature=options.temperature,
-        shots=options.shots,
-        until_decided=options.min_power if options.until_decided else None,
-        alpha=options.alpha,
-        family_over=options.family_over,
+        **{name: getattr(config, name) for name in OF_ASKING},
+        until_decided=config.min_power if config.until_decided else None,
+        settings=stated,
         level=min(levels.values()),
         levels=levels,
         overlap=measure_name(run.measure),
@@ -95,7 +91,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         ),
         prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
         notes=(
-            *((Note(NoteKind.DEFAULTS, run.order.defaults),) if run.order.defaults else ()),
+            *((Note(NoteKind.DEFAULTS, run.config.defaults),) if run.config.defaults else ()),
             *(Note(NoteKind.SAMPLED, table.sampled) for table in run.tables if table.whole is not None),
             *((Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else ()),
         ),
@@ -103,7 +99,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
 
 
 def _shard(run: "Run") -> ShardFacts | None:
-    shard = run.order.shard
+    shard = run.config.shard
     if shard is None:
         return None
     planned = sum(not planned_result.subject.reference for planned_result in run.grid)
@@ -112,7 +108,7 @@ def _shard(run: "Run") -> ShardFacts | None:
 
 def not_asked(run: "Run") -> str:
     """Return a line on the parts left out by `--queries paper`: tests, queries, and results that will be undecided."""
-    if run.order.options.queries != PAPER:
+    if run.config.queries != PAPER:
         return ""
     plan = [planned for planned in run.grid if planned.subject is run.subjects[0]]
     beyond = sum(planned.beyond for planned in plan)

@@ -1,17 +1,15 @@
 """The part that an extension has in a run."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.asking.preparing import Elsewhere
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.entry_points import offered
 from tabcontam.models.base import Model
 from tabcontam.tables.table import Table
-
-if TYPE_CHECKING:
-    from tabcontam.runs.run import RunOrder
 
 
 class RunPart:
@@ -20,9 +18,9 @@ class RunPart:
     The run calls each method once, in this order. By default a method does nothing.
     """
 
-    def __init__(self, order: "RunOrder", progress: Progress) -> None:
-        """Read the order. Raises `UsageError` for a setting of the extension that cannot be met."""
-        self.order, self.progress = order, progress
+    def __init__(self, config: RunConfig, progress: Progress) -> None:
+        """Read the settings. Raises `UsageError` for a setting of the extension that cannot be met."""
+        self.config, self.progress = config, progress
 
     def model(self, model: Model) -> Model:
         """Return a model of the run, or another one that takes its place."""
@@ -45,7 +43,7 @@ class RunPart:
         return ()
 
 
-def run_parts(order: "RunOrder", progress: Progress) -> tuple[RunPart, ...]:
+def run_parts(config: RunConfig, progress: Progress) -> tuple[RunPart, ...]:
     """Return the part of each extension in this run. Raises `UsageError`."""
     kinds: Mapping[str, Any] = offered("tabcontam.run_parts", "run part", type)
-    return tuple(kind(order, progress) for kind in kinds.values())
+    return tuple(kind(config, progress) for kind in kinds.values())

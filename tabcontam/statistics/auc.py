@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from tabcontam.statistics.exact_statistics import clopper_pearson
 
@@ -73,6 +72,8 @@ def share_below(values: Floats, others: Floats) -> Floats:
 
 
 def on_log_odds(value: float, error: float, freedom: int, confidence: float) -> tuple[float, float]:
+    from scipy import special
+
     middle = float(special.logit(value))
     reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error / (value * (1 - value))
     return float(special.expit(middle - reach)), float(special.expit(middle + reach))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from tabcontam.statistics.thresholds import CORRELATION_ORDERS, LEAST_CORRELATED_PAIRS, SMALLEST_GAP_TO_ONE
 
@@ -26,6 +25,8 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
     Fisher's transform with the variance of Bonett and Wright (2000), which is rough for few values. The transform
     of 1 or -1 is infinite: then one limit is 1 or -1, the other is that of a coefficient half a step nearer to 0.
     """
+    from scipy import special
+
     if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
     from scipy.stats import rankdata
@@ -58,6 +59,8 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> PearsonCorrelati
     The interval is Fisher's transform, which is rough for few values. The p-value counts all orders of up to 8 values;
     for more values, it counts 50 000 random orders. It assumes no distribution.
     """
+    from scipy import special
+
     if len(first) < LEAST_CORRELATED_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
         return None
     value, p_value = _coefficient(np.array(first, np.float64), np.array(second, np.float64))

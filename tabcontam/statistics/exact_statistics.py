@@ -2,7 +2,7 @@
 
 A cell of a row test is a Bernoulli trial: it succeeds with the baseline's chance of the answered value. A right cell's
 weight is its surprisal in bits. Arguments that describe cells are parallel sequences. scipy's `false_discovery_control`
-has equal results, but its import takes half a second.
+has equal results, but its import takes half a second. scipy is imported in functions, because its import is slow.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,6 @@ from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # the rest of scipy is imported in functions, because the import is slow
 
 from tabcontam.statistics.thresholds import AUC_INTERVAL_RATES, BIT_UNITS
 
@@ -97,6 +96,8 @@ def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[f
 
     Raises `ValueError` if `hits` is not from 0 to `trials`.
     """
+    from scipy import special
+
     if not 0 <= hits <= trials:
         raise ValueError(f"{trials} trials cannot have {hits} hits")
     level = (1 - confidence) / 2
@@ -172,6 +173,8 @@ def _rate(yes: int, no: int) -> float:
 
 
 def _probit(yes: int, no: int) -> float:
+    from scipy import special
+
     return float(special.ndtri((yes + 0.5) / (yes + no + 1)))
 
 
@@ -197,6 +200,8 @@ def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) ->
 
 def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability of each number of successes, one line for each rate."""
+    from scipy import special
+
     hits = np.arange(trials + 1)
     ways = special.gammaln(trials + 1) - special.gammaln(hits + 1) - special.gammaln(trials - hits + 1)
     rates = np.clip(rates, 0, 1)[:, None]
@@ -218,6 +223,8 @@ def any_dependence(p_values: Sequence[float]) -> float:
 
 def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
     """Return Student's interval of the mean, a point for equal values. Raises `ValueError` below two values."""
+    from scipy import special
+
     if len(values) < 2:
         raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
     error = stdev(values) / len(values) ** 0.5

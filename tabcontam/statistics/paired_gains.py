@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from tabcontam.statistics.permutation_tests import sign_flipped
 from tabcontam.statistics.thresholds import ADDED_PAIRS, MOST_PAIRS_NEEDED
@@ -58,6 +57,8 @@ def pairs_needed(mean: float, deviation: float, limit: float) -> int | None:
 
 def _interval(number: int, mean: float, square: float) -> tuple[float, float]:
     """Return the interval for `number` gains, from their mean and their mean square."""
+    from scipy import special
+
     pairs = number + ADDED_PAIRS
     middle = number * mean / pairs
     spread = (number * square + ADDED_PAIRS / 2) / pairs - middle**2

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
 from tabcontam.statistics.auc import Floats
 from tabcontam.statistics.paired_gains import MeanGain
@@ -20,6 +19,8 @@ def mean_difference(own: Sequence[float], others: Sequence[float], seed: int = 0
     p-value is one-sided: the share of 10,000 random choices of the own values with a difference at least as large, the
     observed one among them. Raises `ValueError` if a sample is empty.
     """
+    from scipy import special
+
     if not own or not others:
         raise ValueError("a sample is empty")
     first, second = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)

@@ -18,25 +18,12 @@ from tabcontam.tables.file_specs import check_part_named, named_file
 from tabcontam.tables.known_rows import in_columns, keys_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_source
-from tabcontam.tables.splits_by_date import is_dated, month_of, sides_of
+from tabcontam.tables.splits_by_date import is_dated, sides_of
 from tabcontam.tables.table import Table, load_table
 
 ALL = "all"  # every split of a dataset
 
 
-@dataclass(frozen=True)
-class SplitChoice:
-    """The names of the splits that are asked about, or `all`; the values of `column` are the splits of FILEs."""
-
-    names: tuple[str, ...] = ()
-    column: str | None = None
-
-    def chooses(self, split: str) -> bool:
-        """Return whether a split is asked about."""
-        return not self.names or ALL in self.names or split.casefold() in map(str.casefold, self.names)
-
-
-EVERY_SPLIT = SplitChoice()
 Doing = Callable[[str], AbstractContextManager[object]]
 
 
@@ -57,7 +44,7 @@ class _SplitPart:
 
 def load_tables(
     specs: Iterable[str | Table],
-    splits: SplitChoice = EVERY_SPLIT,
+    column: str | None = None,
     *,
     target: str | None = None,
     name: str | None = None,
@@ -66,59 +53,47 @@ def load_tables(
 ) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables of these datasets, each once, and a report line on each split that shares rows with another.
 
-    By default only the first split of a card's edition is asked about. If the user names a split, by `DATASET#SPLIT` or
-    in `splits`, all splits are read, to detect rows that are in several splits. Raises `UsageError` as `load_table`
-    does, for a split that does not exist, and for splits whose columns differ.
+    By default only the first split of a card's edition is asked about. If the user names a split, by `DATASET#SPLIT`,
+    all splits are read, to detect rows that are in several splits. The values of `column` are the splits of FILEs.
+    Raises `UsageError` as `load_table` does, for a split that does not exist, and for splits whose columns differ.
     """
     parts: list[_SplitPart] = []
     for spec in specs:
         with doing(spec if isinstance(spec, str) else spec.named):
-            parts += _parts(spec, splits, target, name, form)
+            parts += _parts(spec, column, target, name, form)
     joined: dict[tuple[object, ...], _SplitPart] = {}
     for part in parts:
-        of_card = part.table.split and not _is_own(part.table)
-        key = part.table.key if of_card else (id(part.table),)  # naming two splits of a card reads all of them twice
+        repeated = part.table.split and (part.of_column or not _is_own(part.table))
+        key = part.table.key if repeated else (id(part.table),)  # naming two splits of a card reads all of them twice
         before = joined.get(key)
         joined[key] = part if before is None else replace(before, asked=before.asked or part.asked)
-    return _asked_tables(list(joined.values()), splits)
+    return _asked_tables([_without_rows(part, joined.values()) for part in joined.values()])
 
 
 def _parts(
-    spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
+    spec: str | Table, column: str | None, target: str | None, name: str | None, form: TextFormat
 ) -> Sequence[_SplitPart]:
-    if any(map(is_dated, splits.names)):
-        return _by_dates(spec, splits, target, name, form)
-    if isinstance(spec, str) and (split := split_named(spec)[1]) is not None and is_dated(split):
-        return _by_dates(split_named(spec)[0], SplitChoice((split,)), target, name, form)
     if isinstance(spec, Table):
-        if splits.column and _is_own(spec):
-            return _of_column(spec, splits.column)
-        return [_SplitPart(spec, _asked(spec, splits))]
+        return _of_column(spec, column) if column and _is_own(spec) else [_SplitPart(spec)]
+    if (split := split_named(spec)[1]) is not None and is_dated(split):
+        return _by_dates(split_named(spec)[0], split, target, name, form)
     check_part_named(spec)
     load = partial(load_table, target=target, name=name, form=form)
     named, split = split_named(spec)
     base, edition_name = split_edition(named)
     own = is_source(spec) or (edition_name is not None and named_file(spec) is not None)
     card = None if own else find_card(base)
-    if card is None or (split is None and not splits.names):
+    if card is None or split is None:
         table = load(spec)
-        if splits.column and _is_own(table):
-            return [replace(part, asked=splits.chooses(part.table.split)) for part in _of_column(table, splits.column)]
-        return [_SplitPart(table, _asked(table, splits))]
-    edition = card.edition(edition_name)
+        return _of_column(table, column) if column and _is_own(table) else [_SplitPart(table)]
+    edition, every = card.edition(edition_name), split.casefold() == ALL
     if not edition.split:
-        if (split is None and ALL in splits.names) or (split is not None and card.dated_by):
-            return [_SplitPart(load(spec))]  # for an unknown split, the error shows the format of dates
-        wrong = split or splits.names[0]
-        if card.dated_by:
-            forms = "before-cutoff, after-cutoff, before-YYYY-MM or after-YYYY-MM"
-            raise UsageError(f"unknown split {wrong!r} of {card.name}; its rows have dates: write {forms}")
-        raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
-    wanted = None if split is None else edition.part(split).split
+        return [_SplitPart(load(named if every else spec))]  # for an unknown split, the error shows what there is
+    wanted = None if every else edition.part(split).split
     found: list[_SplitPart] = []
     lacking: list[str] = []
     for part in edition.parts:
-        asked = wanted in (None, part.split) and splits.chooses(part.split)
+        asked = wanted in (None, part.split)
         try:
             table = load(f"{base}@{edition.name}#{part.split}")
         except UsageError:
@@ -130,32 +105,25 @@ def _parts(
     return [replace(part, lacking=tuple(lacking)) for part in found]
 
 
-def _by_dates(
-    spec: str | Table, splits: SplitChoice, target: str | None, name: str | None, form: TextFormat
-) -> list[_SplitPart]:
-    """Return two splits for each month that the user names: the rows before the month and the rows after it."""
-    if other := next((each for each in splits.names if not is_dated(each)), None):
-        dated = next(filter(is_dated, splits.names))
-        raise UsageError(f"{option_name('split')}: {dated} splits by date and {other} does not; name one kind")
-    table = spec if isinstance(spec, Table) else load_table(spec, target=target, name=name, form=form)
+def _by_dates(spec: str, split: str, target: str | None, name: str | None, form: TextFormat) -> list[_SplitPart]:
+    """Return the rows before and after the month of a split by dates, of which one part is asked about."""
+    table = load_table(spec, target=target, name=name, form=form)
     if table.split:
         problem = f"{table.name} has the split {table.split}, and its rows have no dates"
         raise UsageError(f"{problem}; leave it out, or name its splits")
-    found: list[_SplitPart] = []
-    for month in dict.fromkeys(named_month[1] for each in splits.names if (named_month := month_of(each))):
-        sides, neither = sides_of(table, month)
-        line = f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself and are never asked"
-        lines = [line] * bool(neither)
-        chosen = [side for side in sides.values() if splits.chooses(side.split)]
-        empty = [side for side in chosen if not side.rows] if any(side.rows for side in chosen) else []
-        lines += [f"{side.named} has no row, so that nothing is asked" for side in empty]
-        asked = {side.split for side in chosen} - {side.split for side in empty}
-        found += [_SplitPart(side, side.split in asked, lines=tuple(lines)) for side in sides.values()]
-    return found
+    month = split.casefold().partition("-")[2]
+    sides, neither = sides_of(table, month)
+    line = f"{table.name}: {neither:,} of {len(table.rows):,} rows are of {month} itself and are never asked"
+    return [_SplitPart(side, side.split == split.casefold(), lines=(line,) * bool(neither)) for side in sides.values()]
 
 
-def _asked(table: Table, splits: SplitChoice) -> bool:
-    return not table.split or splits.chooses(table.split)
+def _without_rows(part: _SplitPart, parts: Iterable[_SplitPart]) -> _SplitPart:
+    """Return the part. One without rows is not asked about if the other side of its month is."""
+    if not (part.asked and is_dated(part.table.split) and not part.table.rows):
+        return part
+    if not any(other.asked and other.table.rows and other.table.key[:2] == part.table.key[:2] for other in parts):
+        return part
+    return replace(part, asked=False, lines=(*part.lines, f"{part.table.named} has no row, so that nothing is asked"))
 
 
 def _is_own(table: Table) -> bool:
@@ -165,10 +133,11 @@ def _is_own(table: Table) -> bool:
 
 # most: number of splits that a column may define
 def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]:
-    """Return a table for each value of a column, with the rows of that value and without the column."""
+    """Return a table for each value of a column, with the rows of that value and without the column.
+
+    If the table names a split, only this value is asked about.
+    """
     message = f"{option_name('split_column')}: {column!r} of {table.name}"
-    if table.split:
-        raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
     table.check_whole("split_column")
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
@@ -186,19 +155,23 @@ def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]
         raise UsageError(f"{message} has one value; leave it out, or name a column with several")
     if invalid := [each for each in names if not each.isprintable() or "#" in each]:
         raise UsageError(f"{message} has the value {invalid[0]!r}, which cannot be the name of a split; rename it")
+    if table.split and table.split not in names:
+        raise unknown(f"split of {table.name}", table.split, names)
     rows = {each: [] for each in names}  # type: dict[str, list[tuple[str | None, ...]]]
     for cells_of_row in table.rows:
         rows[str(cells_of_row[place]).strip()].append((*cells_of_row[:place], *cells_of_row[place + 1 :]))
     columns = (*table.columns[:place], *table.columns[place + 1 :])
     return [
-        _SplitPart(replace(table, columns=columns, rows=tuple(own), split=each), of_column=True)
+        _SplitPart(
+            replace(table, columns=columns, rows=tuple(own), split=each), table.split in ("", each), of_column=True
+        )
         for each, own in rows.items()
     ]
 
 
-def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+def _asked_tables(parts: Sequence[_SplitPart]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables to ask about, with rows of several splits marked as never asked, and lines for the report."""
-    _check_names(parts, splits)
+    _check_sizes(parts)
     tables: list[Table] = []
     lines: list[str] = []
     groups = _datasets([part for part in parts if part.table.split])
@@ -212,24 +185,12 @@ def _asked_tables(parts: Sequence[_SplitPart], splits: SplitChoice) -> tuple[tup
                 problem = f"{table.named}: split {missing} cannot be read"
                 lines.append(f"{problem}, so that rows that stand in it, too, may be asked")
             tables.append(table)
-            lines += filter(None, (line, *part.lines))
+            lines += filter(None, (line,))
+        lines += part.lines
     return tuple(tables), tuple(dict.fromkeys(lines))
 
 
-def _check_names(parts: Sequence[_SplitPart], splits: SplitChoice) -> None:
-    """Check that every named split exists and that each dataset has a chosen split. Raises `UsageError` if not."""
-    known = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
-    for name in splits.names:
-        if name != ALL and name.casefold() not in map(str.casefold, known):
-            if not known:
-                names = ", ".join(dict.fromkeys(part.table.name for part in parts))
-                raise UsageError(f"{option_name('split')} {name}: {names} has no splits; name them as in FILE#{name}")
-            raise UsageError(f"unknown split {name!r}; known: {', '.join(known)}")
-    for own in _datasets([part for part in parts if part.table.split]):
-        if not any(part.asked for part in own):
-            existing = ", ".join(part.table.split for part in own)
-            problem = f"{own[0].table.name} has the splits {existing}, and none of them is chosen"
-            raise UsageError(f"{problem}; name one of them")
+def _check_sizes(parts: Sequence[_SplitPart]) -> None:
     for table in (part.table for part in parts if part.asked and part.table.split):
         if len(table.rows) < 2:
             count = "one row" if table.rows else "no row"

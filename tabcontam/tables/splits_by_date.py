@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from tabcontam.errors import UsageError, option
+from tabcontam.errors import UsageError
 from tabcontam.tables.table import Table
 
 BEFORE, AFTER = "before", "after"
@@ -39,7 +39,7 @@ def part_of(table: Table, split: str) -> Table:
     if side_month is None:
         raise UsageError(
             f"unknown split {split!r} of {table.name}; its rows have dates: write {table.name}#after-YYYY-MM or "
-            f"#before-YYYY-MM, or {option('split', 'after-cutoff')}"
+            f"#before-YYYY-MM, or #after-cutoff"
         )
     sides, _ = sides_of(table, side_month[1])
     return sides[side_month[0]]

@@ -5,13 +5,10 @@ from typing import Final, Literal
 
 CALIBRATED: Final = "calibrated"
 PAPER: Final = "paper"
-RULES = (CALIBRATED, PAPER)
 LLM: Final = "llm"
 ALL: Final = "all"
 Over = Literal["llm", "all"]
-FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # the results that share an error budget: one LLM's, or all LLMs'
 Queries = int | Literal["paper"] | None  # most queries of a test, or the paper's queries alone, or all
-FAILURES = ("contaminated", "undecided", "knowledge")
 
 
 class Conclusion(StrEnum):

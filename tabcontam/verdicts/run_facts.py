@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from tabcontam.errors import option
 from tabcontam.evidence.base import Facts, Test
@@ -342,6 +342,8 @@ class RunFacts:
     """The p-value at which a single result of any family is a finding, whatever the other results."""
     levels: Mapping[str, Share] = field(default_factory=dict)
     """The level of each family of tests."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Further settings that are not at their default, by name."""
     overlap: str | None = None
     """The measure by which Algorithm 1 of Golchin and Surdeanu compared texts, `bleurt:MODEL` or `bertscore:MODEL`;
     null for ROUGE-L."""

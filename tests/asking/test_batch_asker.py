@@ -14,9 +14,10 @@ import pytest
 from tabcontam.asking import batch_asker as asking
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.batch_notes import BATCHES, BatchNote, BatchNotes
-from tabcontam.asking.query_plan import Options, PlannedResult
+from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.session import Session
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Reply, ReplyState, Usage
 from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
@@ -26,7 +27,7 @@ from tests.asking.test_session import ALL, Spy, answer, few, planned, session
 
 pytestmark = pytest.mark.usefixtures("cheaply")
 
-batched = partial(few, batch=True)
+batched = partial(few, batch_api=True)
 LEFT = ALL - 1  # the first is asked at once
 PRICE = Price(1000.0, 2000.0)
 Change = Callable[[list[BatchResult]], list[BatchResult]]
@@ -127,14 +128,14 @@ def kept() -> Kept:
     return Kept()
 
 
-def ran(kept: Kept, folder: Path, options: Options | None = None, store: Store | None = None) -> Session:
+def ran(kept: Kept, folder: Path, options: RunConfig | None = None, store: Store | None = None) -> Session:
     """A run to its end, by a new process as it were."""
     running = begun(kept, folder, options, store)
     answer(running)
     return running
 
 
-def begun(kept: Kept, folder: Path, options: Options | None = None, store: Store | None = None) -> Session:
+def begun(kept: Kept, folder: Path, options: RunConfig | None = None, store: Store | None = None) -> Session:
     folder.mkdir(exist_ok=True)
     options = options or batched()
     return session(planned(Batching(kept), options), folder, options, store, {"spy:one": PRICE})
@@ -187,7 +188,7 @@ def test_what_a_batch_answered_is_stored_as_if_it_had_been_asked_at_once(kept: K
 @pytest.mark.slow
 def test_what_is_spent_is_counted_at_the_price_of_a_batch(kept: Kept, tmp_path: Path) -> None:
     used = ran(kept, tmp_path).used()["spy:one"]
-    first = ran(Kept(), tmp_path / "other", batched(most_requests=1)).used()["spy:one"]
+    first = ran(Kept(), tmp_path / "other", batched(max_requests=1)).used()["spy:one"]
     assert (used.requests, first.requests) == (ALL, 1)
     assert used.dollars == pytest.approx((first.dollars or 0) + LEFT * (10 * 500 + 5 * 1000) / 10**6)
 
@@ -255,7 +256,7 @@ def test_a_run_without_batches_does_not_pay_for_what_is_in_one(kept: Kept, tmp_p
     kept.look_fails = [Crash()]
     with pytest.raises(Crash):
         ran(kept, tmp_path)
-    with pytest.raises(UsageError, match=r"batch b0 of spy:one is under way.*add --batch"):
+    with pytest.raises(UsageError, match=r"batch b0 of spy:one is under way.*add --batch-api"):
         ran(kept, tmp_path, few())
     ran(kept, tmp_path)
     assert model_of(ran(kept, tmp_path, few())).asked == []  # now all is there
@@ -323,14 +324,14 @@ def test_a_batch_holds_no_more_requests_and_bytes_than_its_provider_takes(kept: 
 
 
 def test_a_limit_of_the_user_holds_for_batches_too(kept: Kept, tmp_path: Path) -> None:
-    running = ran(kept, tmp_path, batched(most_requests=6))
+    running = ran(kept, tmp_path, batched(max_requests=6))
     assert kept.sizes == [5]
     assert running.limit() == "--max-requests 6 is reached"
     assert len(replies(running)) == 6
 
 
 def test_dollars_that_are_reserved_for_a_batch_are_free_again_once_it_has_ended(kept: Kept, tmp_path: Path) -> None:
-    dear = ran(kept, tmp_path, batched(most_dollars=Decimal(6)))
+    dear = ran(kept, tmp_path, batched(max_cost=Decimal(6)))
     assert len(kept.sizes) > 1
     assert (dear.used()["spy:one"].dollars or 0) <= 6
 

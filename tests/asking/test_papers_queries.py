@@ -8,8 +8,9 @@ from typing import ClassVar
 
 import pytest
 
-from tabcontam.asking.query_plan import NONE_OF_PAPER, Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import NONE_OF_PAPER, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.base import PublishedRule, Query
 from tabcontam.evidence.registry import all_tests, by_id
@@ -19,7 +20,7 @@ from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tabcontam.runs.run_description import not_asked
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
@@ -49,7 +50,7 @@ def planned(
 ) -> dict[str, PlannedResult]:
     subject = RunSource(SimulatedModel("guesser"))
     tests = [test for test in all_tests() if test.id in asked]
-    cells = plan([subject], [ships(rows)], [IS], tests, Options(queries=queries, rules=rules))
+    cells = plan([subject], [ships(rows)], [IS], tests, RunConfig(queries=queries, rules=rules))
     return {cell.test.id: cell for cell in cells}
 
 
@@ -106,17 +107,18 @@ def test_a_test_of_another_package_keeps_the_signature_of_its_queries() -> None:
             return [replace(query, paper=False) for query in super().queries(table, serializer, rng)]
 
     subject = RunSource(SimulatedModel("guesser"))
-    own, bare = plan([subject], [ships()], [IS], [Own(), Bare()], Options(queries=PAPER, rules=PAPER))
+    own, bare = plan([subject], [ships()], [IS], [Own(), Bare()], RunConfig(queries=PAPER, rules=PAPER))
     assert [query.id for query in own.queries] == ["membership-2"]
     assert (own.beyond, bare.beyond, bare.skip) == (39, 40, NONE_OF_PAPER)
 
 
-def order(out: Path, queries: Queries, rules: str = PAPER, expression: str | None = None) -> RunOrder:
-    return RunOrder(
-        llms=("simulated:guesser",),
-        datasets=("wine",),
-        expression=expression,
-        options=Options(queries=queries, rules=rules),
+def order(out: Path, queries: Queries, rules: str = PAPER, tests: str | None = None) -> RunConfig:
+    return RunConfig(
+        llm=("simulated:guesser",),
+        dataset=("wine",),
+        tests=tests,
+        queries=queries,
+        rules=rules,
         controls=False,
         out=out,
         cache=False,
@@ -149,22 +151,22 @@ def test_the_calibrated_rules_say_what_they_do_not_ask(tmp_path: Path) -> None:
 
 def test_a_test_that_the_paper_does_not_have_selects_nothing(tmp_path: Path) -> None:
     with pytest.raises(NothingSelected, match="chosen tests has queries of the paper's own: matched_membership"):
-        prepare(order(tmp_path / "run", PAPER, expression="matched"))
+        prepare(order(tmp_path / "run", PAPER, tests="matched"))
 
 
 @pytest.mark.parametrize(("first", "second"), [(PAPER, None), (None, PAPER), (3, PAPER)])
 @pytest.mark.slow
 def test_a_folder_holds_the_papers_queries_or_others(tmp_path: Path, first: Queries, second: Queries) -> None:
     """Query 7 of membership is another row with the paper's hundred than with our forty."""
-    execute(prepare(order(tmp_path / "run", first, expression="full")), Progress())
+    execute(prepare(order(tmp_path / "run", first, tests="full")), Progress())
     with pytest.raises(UsageError, match=r"holds a run of (the paper's own|all|at most 3) queries"):
-        execute(prepare(order(tmp_path / "run", second, expression="full")), Progress())
+        execute(prepare(order(tmp_path / "run", second, tests="full")), Progress())
 
 
 @pytest.mark.slow
 def test_runs_of_different_queries_are_merged_with_a_note(tmp_path: Path) -> None:
-    execute(prepare(order(tmp_path / "a", PAPER, expression="full")), Progress())
-    execute(prepare(order(tmp_path / "b", None, expression="full")), Progress())
+    execute(prepare(order(tmp_path / "a", PAPER, tests="full")), Progress())
+    execute(prepare(order(tmp_path / "b", None, tests="full")), Progress())
     merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
     assert merged.run.queries is None
     assert [run.queries for run in merged.run.runs] == ["paper", None]
@@ -186,7 +188,7 @@ def test_a_score_of_pairs_asks_both_of_a_pair_or_none(most: int, asked: int) -> 
         [ships()],
         [load_serializers()["is"]],
         [by_id()["perplexity"]],
-        Options(queries=most),
+        RunConfig(queries=most),
     )
     assert len(cell.queries) == asked
     assert bool(cell.skip) == (asked == 0)

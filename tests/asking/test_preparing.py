@@ -18,11 +18,12 @@ import pytest
 from tabcontam.asking import preparing
 from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.asking.preparing import prepare_in_background
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import StoredFactRegistry
 from tabcontam.baseline import chains
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.stored_facts import folder_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
 from tabcontam.processes import send, start_process
@@ -85,7 +86,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
         patch.setattr(preparing, "send", noted)
-        with prepare_in_background(tables, IS, tests, Options(seed=3)) as ready:
+        with prepare_in_background(tables, IS, tests, RunConfig(seed=3)) as ready:
             for table in tables:
                 for test in tests:
                     ready(test, table)
@@ -94,7 +95,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
 
 def facts(table: Table) -> list[tuple[object, ...]]:
     """What makes the queries of a table the same as another's."""
-    queries = sheet_of(TEST, table, IS, Options(seed=3)).written
+    queries = sheet_of(TEST, table, IS, RunConfig(seed=3)).written
     return [(query.id, query.prompt, query.expected, query.chance) for query in queries]
 
 
@@ -143,7 +144,7 @@ for line in sys.stdin:
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
     both = [ships(0), ships(1)]
     places = [(test, table) for table in both for test in tests]
-    with prepare_in_background(both, IS, tests, Options()) as ready:
+    with prepare_in_background(both, IS, tests, RunConfig()) as ready:
         while not begun.exists():
             time.sleep(0.02)
         for place in places[:-1]:
@@ -203,10 +204,10 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(preparing, "processors", lambda: workers)
         made.clear()
         table = narrow(tables.ships.__wrapped__(60, seed=3))
-        with prepare_in_background([table], IS, tests, Options()) as ready:
+        with prepare_in_background([table], IS, tests, RunConfig()) as ready:
             while workers > 1 and not list(Path(folder).rglob("*.json")):
                 time.sleep(0.02)  # until the process has found something
-            sheets = [(ready(test, table), sheet_of(test, table, IS, Options()))[1] for test in tests]
+            sheets = [(ready(test, table), sheet_of(test, table, IS, RunConfig()))[1] for test in tests]
         return [[(query.id, query.chance) for query in sheet.written] for sheet in sheets], len(made)
 
     cache = os.environ["XDG_CACHE_HOME"]

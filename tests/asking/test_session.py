@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan, rows_shown
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan, rows_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import TRIALS, Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Passage, Prompt, Query, Reply, ReplyState, Scores, Token, Usage
 from tabcontam.evidence.registry import all_tests, by_id
@@ -36,7 +37,7 @@ IS = load_serializers()["is"]
 COMPLETION = [by_id()["incomplete_completion"], by_id()["full_completion"]]
 EACH = 5  # queries of each of the two tests: enough for what they ask to be informative
 ALL = 2 * EACH
-few = partial(Options, queries=EACH)
+few = partial(RunConfig, queries=EACH)
 
 
 class Planned(Progress):
@@ -89,7 +90,7 @@ class Spy(Model):
 def session(
     cells: Sequence[PlannedResult],
     folder: Path,
-    options: Options | None = None,
+    options: RunConfig | None = None,
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> Session:
@@ -108,13 +109,13 @@ def answer(running: Session) -> None:
     asyncio.run(whole())
 
 
-def planned(model: Model, options: Options | None = None, table: Table | None = None) -> list[PlannedResult]:
+def planned(model: Model, options: RunConfig | None = None, table: Table | None = None) -> list[PlannedResult]:
     return plan([RunSource(model)], [table or ships()], [IS], COMPLETION, options or few())
 
 
 @pytest.mark.slow  # every test is planned
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([RunSource(Spy()), RunSource(SimulatedModel("oracle"))], [ships(60)], [IS], all_tests(), Options())
+    cells = plan([RunSource(Spy()), RunSource(SimulatedModel("oracle"))], [ships(60)], [IS], all_tests(), RunConfig())
     half = len(cells) // 2
     assert [cell.written for cell in cells[:half]] == [cell.written for cell in cells[half:]]
 
@@ -123,8 +124,8 @@ def test_the_plan_is_the_same_for_every_llm() -> None:
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
     membership = by_id()["membership"]
     others = [by_id()[name] for name in ("feature_list_informed", "row_order", "quiz", "digits", "perplexity")]
-    alone = plan([RunSource(Spy())], [ships()], [IS], [membership], Options())
-    among = plan([RunSource(Spy())], [ships()], [IS], [*COMPLETION, *others, membership], Options())
+    alone = plan([RunSource(Spy())], [ships()], [IS], [membership], RunConfig())
+    among = plan([RunSource(Spy())], [ships()], [IS], [*COMPLETION, *others, membership], RunConfig())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
@@ -132,7 +133,7 @@ def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
     tests = [by_id()[name] for name in ("feature_list_informed", "full_completion")]
-    cells = plan([RunSource(Spy())], [ships()], both, tests, Options())
+    cells = plan([RunSource(Spy())], [ships()], both, tests, RunConfig())
     assert sum(cell.test.id == "feature_list_informed" for cell in cells) == 1
     assert sum(cell.test.id == "full_completion" for cell in cells) == 2
 
@@ -140,12 +141,12 @@ def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
 def test_a_model_that_lacks_a_capability_is_skipped_with_that_reason() -> None:
     spy = Spy()
     spy.capabilities = frozenset({Capability.GENERATE})
-    cells = plan([RunSource(spy)], [ships()], [IS], [by_id()["membership"]], Options())
+    cells = plan([RunSource(spy)], [ships()], [IS], [by_id()["membership"]], RunConfig())
     assert cells[0].skip == "spy:one cannot take part: the test needs an LLM that understands a question"
 
 
 def test_at_most_so_many_queries_a_cell() -> None:
-    cut, whole = planned(Spy(), Options(queries=20)), planned(Spy(), Options())
+    cut, whole = planned(Spy(), RunConfig(queries=20)), planned(Spy(), RunConfig())
     assert [cell.queries for cell in cut] == [cell.queries[:20] for cell in whole]
     assert all(len(cell.queries) > 20 for cell in whole)
 
@@ -195,7 +196,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
 
 
 def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
-    spy, options = Spy(), few(connections=3)
+    spy, options = Spy(), few(max_connections=3)
     answer(session(planned(spy, options), tmp_path, options))
     assert spy.most == 3
     assert spy.closed
@@ -203,7 +204,7 @@ def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
 
 def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path) -> None:
     spy = Spy()
-    running = session(planned(spy), tmp_path, few(connections=1))
+    running = session(planned(spy), tmp_path, few(max_connections=1))
     original = spy.generate
 
     async def generate(request: ModelRequest) -> Reply:
@@ -219,7 +220,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
-    model, options = SimulatedModel("oracle"), few(stop_at_first=True, connections=1)
+    model, options = SimulatedModel("oracle"), few(stop_at_first=True, max_connections=1)
     running = session(planned(model, options), tmp_path, options)
     answer(running)
     first, second = running.results()
@@ -285,9 +286,9 @@ def test_rows_that_may_leave_to_be_scored_are_counted_before_anybody_knows() -> 
     spy = Spy()
     spy.local = False
     tests = [by_id()["perplexity"]]
-    assert rows_shown(plan([RunSource(spy)], [ships(private=True)], [IS], tests, Options())) == {}
+    assert rows_shown(plan([RunSource(spy)], [ships(private=True)], [IS], tests, RunConfig())) == {}
     spy.may_have = frozenset({Capability.SCORE})
-    (cell,) = plan([RunSource(spy)], [ships(private=True)], [IS], tests, Options())
+    (cell,) = plan([RunSource(spy)], [ships(private=True)], [IS], tests, RunConfig())
     assert rows_shown([cell]) == {("spy:one", "ships"): 100}
     assert (cell.skip, cell.provided) == (None, "log-probabilities")
     spy.may_have = frozenset()
@@ -350,7 +351,7 @@ def test_the_queries_in_words_that_an_llm_may_get_instead_are_in_the_estimate(tm
     spy = Spy()
     spy.may_have = frozenset({Capability.SCORE})
     tests = [by_id()["perplexity"], by_id()["membership"]]
-    scored, worded = plan([RunSource(spy)], [ships()], [IS], tests, Options())
+    scored, worded = plan([RunSource(spy)], [ships()], [IS], tests, RunConfig())
     (alone,) = session([worded], tmp_path).estimates()
     (both,) = session([replace(scored, otherwise=worded)], tmp_path).estimates()
     assert (scored.provided, both.unsure, alone.unsure) == ("log-probabilities", True, False)
@@ -368,7 +369,7 @@ def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path
 
     tests = [by_id()["perplexity"]]
     for model in (Scoring(), Spy()):
-        running = session(plan([RunSource(model)], [ships()], [IS], tests, Options()), tmp_path)
+        running = session(plan([RunSource(model)], [ships()], [IS], tests, RunConfig()), tmp_path)
         answer(running)
         (cell,) = running.results()
         assert (cell.verdict, cell.evidence.answered) == (None, 100)
@@ -377,7 +378,7 @@ def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path
 def test_a_damaged_line_of_scores_is_asked_again(tmp_path: Path) -> None:
     model = Spy()
     model.capabilities = Spy.capabilities | {Capability.SCORE}
-    cells = plan([RunSource(model)], [ships()], [IS], [by_id()["perplexity"]], Options(queries=2))
+    cells = plan([RunSource(model)], [ships()], [IS], [by_id()["perplexity"]], RunConfig(queries=2))
     answer(session(cells, tmp_path))
     file = tmp_path / "trials.jsonl"
     lines = [json.loads(line) | {"scores": "x", "state": "ok"} for line in file.read_text("utf-8").splitlines()]
@@ -389,7 +390,7 @@ def test_a_damaged_line_of_scores_is_asked_again(tmp_path: Path) -> None:
 
 def test_a_full_disk_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spy = Spy()
-    running = session(planned(spy), tmp_path, few(connections=1))
+    running = session(planned(spy), tmp_path, few(max_connections=1))
 
     def full(self: Journal, line: object) -> None:
         raise OSError(28, "No space left on device")
@@ -439,7 +440,7 @@ def folder(tmp_path: Path, name: str) -> Path:
     return made
 
 
-def asked_after(first: Model, second: Spy, tmp_path: Path, store: Store, options: Options | None = None) -> int:
+def asked_after(first: Model, second: Spy, tmp_path: Path, store: Store, options: RunConfig | None = None) -> int:
     """How many queries a second run in another folder asks."""
     answer(session(planned(first), folder(tmp_path, "first"), None, store))
     answer(session(planned(second, options), folder(tmp_path, "second"), options, store))
@@ -598,7 +599,7 @@ class Dying(Spy):
 
 
 def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
-    well, dying, options = Spy(), Dying(), few(connections=1)
+    well, dying, options = Spy(), Dying(), few(max_connections=1)
     cells = plan([RunSource(dying), RunSource(well)], [ships()], [IS], COMPLETION, options)
     running = session(cells, tmp_path, options)
     answer(running)
@@ -624,7 +625,7 @@ def test_only_llms_that_ended_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_at_most_so_many_requests_and_then_a_report(tmp_path: Path) -> None:
-    spy, options = Spy(), few(most_requests=4)
+    spy, options = Spy(), few(max_requests=4)
     running = session(planned(spy), tmp_path, options)
     answer(running)
     assert len(spy.asked) == len(list(Journal(tmp_path).lines())) == 4
@@ -638,7 +639,7 @@ def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
     class Other(Spy):
         spec = "spy:two"
 
-    spies, options = (Spy(), Other()), few(most_requests=5)
+    spies, options = (Spy(), Other()), few(max_requests=5)
     cells = plan([RunSource(spy) for spy in spies], [ships()], [IS], COMPLETION, options)
     running = session(cells, tmp_path, options)
     answer(running)
@@ -647,7 +648,7 @@ def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
 
 
 def test_the_same_command_goes_on_where_the_limit_stopped_it(tmp_path: Path) -> None:
-    first, second, options = Spy(), Spy(), few(most_requests=6)
+    first, second, options = Spy(), Spy(), few(max_requests=6)
     answer(session(planned(first), tmp_path, options))
     going_on = session(planned(second), tmp_path, options)
     answer(going_on)
@@ -664,7 +665,7 @@ class Paid(Served):
 
 @pytest.mark.parametrize("limit", ["0.001", "0.05", "0.2"])
 def test_at_most_so_many_dollars(tmp_path: Path, limit: str) -> None:
-    spy, options, price = Paid(), few(most_dollars=Decimal(limit)), Price(100.0, 1000.0)
+    spy, options, price = Paid(), few(max_cost=Decimal(limit)), Price(100.0, 1000.0)
     running = session(planned(spy), tmp_path, options, prices={"spy:one@http://a/v1": price})
     answer(running)
     spent = len(spy.asked) * price.cost(10, 10)
@@ -676,7 +677,7 @@ def test_at_most_so_many_dollars(tmp_path: Path, limit: str) -> None:
 
 
 def test_enough_dollars_stop_nothing(tmp_path: Path) -> None:
-    spy, options, price = Paid(), few(most_dollars=Decimal(2)), Price(100.0, 1000.0)
+    spy, options, price = Paid(), few(max_cost=Decimal(2)), Price(100.0, 1000.0)
     running = session(planned(spy), tmp_path, options, prices={"spy:one@http://a/v1": price})
     answer(running)
     assert (len(spy.asked), running.limit()) == (ALL, None)

@@ -41,9 +41,9 @@ def test_the_command_alone_shows_help_and_is_no_success_for_a_script() -> None:
             "argument --rules: 'papr' is not one of calibrated, paper; did you mean paper?; see tabcontam run --help",
         ),
         (
-            "run --gate --fail-on undecided,knowledge",
+            "gate --fail-on undecided,knowledge",
             "argument --fail-on: 'undecided,knowledge' is a list; write --fail-on undecided --fail-on knowledge; "
-            "see tabcontam run --help",
+            "see tabcontam gate --help",
         ),
     ],
 )

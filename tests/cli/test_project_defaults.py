@@ -76,7 +76,6 @@ def test_the_gate_has_conditions_of_its_own(project: Path) -> None:
     now = tabcontam("gate", "--out", "run", cwd=project)
     assert now.returncode == 1
     assert now.stderr.startswith(f"defaults from pyproject.toml: {SHOWN} --alpha 0.02 --fail-on undecided")
-    assert tabcontam("run", "--gate", "--out", "run", cwd=project).returncode == 1
 
 
 def test_files_are_looked_for_beside_it(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def guessing(declines: Declines) -> Callable[[dict[str, Any]], str]:
 def test_the_gate_cannot_tell(declines: Declines, options: list[str], why: str, tmp_path: Path) -> None:
     with LoopbackServer(guessing(declines), models=["m"]) as server:
         what = ["--llm", f"openai:m@{server.url}", "--dataset", "iris", "-k", "completion", "--no-controls"]
-        done = tabcontam("run", *what, "--no-cache", "--gate", "--out", "run", *options, cwd=tmp_path)
+        done = tabcontam("gate", *what, "--no-cache", "--out", "run", *options, cwd=tmp_path)
     assert done.returncode == 6, done.stdout + done.stderr
     assert why in done.stdout.splitlines()[-1]
     again = tabcontam("gate", "run", cwd=tmp_path)
@@ -63,8 +63,8 @@ def test_the_gate_cannot_tell(declines: Declines, options: list[str], why: str, 
 def test_one_that_is_read_is_called_clean_with_how_many_answers_were_read(tmp_path: Path) -> None:
     with LoopbackServer(guessing(lambda _, number: number % 5 < 1), models=["m"]) as server:
         what = ["--llm", f"openai:m@{server.url}", "--dataset", "iris", "-k", "completion", "--no-controls"]
-        done = tabcontam("run", *what, "--no-cache", "--gate", "--out", "run", "-v", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+        done = tabcontam("run", *what, "--no-cache", "--out", "run", "-v", cwd=tmp_path)
+    assert tabcontam("gate", "run", cwd=tmp_path).returncode == 0, done.stdout + done.stderr
     assert "28 answers were read, 7 were not" in done.stdout
     assert f"declined: {DECLINED}" in done.stdout
     assert '"unread": "declined"' in (tmp_path / "run" / "trials.jsonl").read_text()

@@ -1,6 +1,5 @@
 """The pages of the docs that are made: of each contamination test, their index, every --help, a JSON Schema."""
 
-import argparse
 import inspect
 import json
 import os
@@ -11,7 +10,9 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from tabcontam.cli.arguments import parser
+from tabcontam.cli.arguments import commands_of, parser
+from tabcontam.cli.command_parser import CommandParser
+from tabcontam.config import PYTHON, settings
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.provider_registry import BUILT_IN
@@ -24,8 +25,21 @@ DOCS = ROOT / "docs"
 COMMANDS = DOCS / "commands"
 MODELS = DOCS / "test-your-own-model.md"
 SCHEMA = DOCS / "results.schema.json"
+ARGUMENTS = ROOT / "tabcontam" / "run_settings.py"
 MADE = "<!-- made by python -m tests.docs -->"
 WIDTH = "100"  # columns of a help text
+TYPES = (
+    '"""The arguments of `tabcontam.run`, for type checkers. `python -m tests.docs` makes this module."""\n',
+    "from collections.abc import Mapping, Sequence",
+    "from decimal import Decimal",
+    "from pathlib import Path",
+    "from typing import Literal, TypeAlias, TypedDict\n",
+    "from tabcontam.tables.frames import Frame",
+    "from tabcontam.tables.table import Table\n",
+    'Dataset: TypeAlias = "str | Path | Table | Frame"\n\n',
+    "class RunSettings(TypedDict, total=False):",
+    '    """Further arguments of `tabcontam.run`."""\n',
+)
 HEADINGS = {
     "Measures": "What it measures",
     "Queries": "What it asks",
@@ -57,6 +71,7 @@ def beside() -> dict[Path, str]:
         DOCS / "tests" / "README.md": index(),
         SCHEMA: schema,
         **helps(),
+        ARGUMENTS: arguments(),
         MODELS: f"{before}{MADE}\n{providers()}\n\n{after}",
     }
 
@@ -116,23 +131,36 @@ def providers() -> str:
     return "\n".join(lines)
 
 
+def arguments() -> str:
+    """The arguments of `tabcontam.run` as a type that type checkers read."""
+    lines = [
+        f'    {name}: "{setting.annotation}"'
+        for name, setting in settings(PYTHON).items()
+        if name not in ("llm", "dataset")
+    ]
+    return "\n".join([*TYPES, *lines, ""])
+
+
 def helps() -> dict[Path, str]:
     """Return the page of each command, which shows its help."""
     links = "[Commands](../commands.md) · [Docs](../README.md)"
     with patch.dict(os.environ, COLUMNS=WIDTH, NO_COLOR="1"):
-        texts = {name: command.format_help().strip() for name, command in {"tabcontam": parser(), **commands()}.items()}
+        texts = {name: _help(command) for name, command in {"tabcontam": parser(), **commands()}.items()}
     return {
         COMMANDS / f"{name}.md": f"{MADE}\n\n# {name}\n\n```text\n{text}\n```\n\n{links}\n"
         for name, text in texts.items()
     }
 
 
-def commands() -> Mapping[str, argparse.ArgumentParser]:
+def _help(command: CommandParser) -> str:
+    """Return the help of a command, and the full help where --help-all shows more."""
+    short, full = command.format_help().strip(), command.full_help().strip()
+    return f"{short}\n```\n\n`--help-all` shows all options:\n\n```text\n{full}" if command.further else short
+
+
+def commands() -> Mapping[str, CommandParser]:
     """The parser of each command."""
-    for action in parser()._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    raise AssertionError("the command line has no commands")
+    return commands_of(parser())
 
 
 def _facts(test: Test) -> Mapping[str, str]:

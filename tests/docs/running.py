@@ -155,7 +155,7 @@ class Place:
         elif words[:3] == PYTEST and "--tabcontam-report" not in words:
             words += ONE_MARK
         code, output = self._outcome(words, {name: value.replace("…", "a-key") for name, value in given.items()})
-        allowed = GATE if words[3:4] == ["gate"] or "--gate" in words else (Exit.DONE,)
+        allowed = GATE if words[3:4] == ["gate"] else (Exit.DONE,)
         assert code in allowed, f"{where}: {text} ended with {code}:\n{output[-3000:]}"
         ours = words[:3] == TABCONTAM
         said = {_compared(line, ours) for line in output.splitlines()}
@@ -206,7 +206,7 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     whole = as_it_stands or quick or past or not less or less[0] in own
     if options.command == "expose" and options.llm:
         less, whole = CONTINUED, False
-    kept = "--out" in own and "--batch" not in own  # what later commands of the page take
+    kept = "--out" in own and "--batch-api" not in own  # what later commands of the page take
     chosen = kept or {"-k", "--reference", "--trained-on"} & {*own} or ("-m" in own and "rows" not in own)
     in_words = len(own) > 1 and not any(name.startswith("corpus:") for name in llms or ())
     asks_all = options.command in ("run", "gate") and not getattr(options, "folder", None) and not as_it_stands

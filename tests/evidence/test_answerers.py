@@ -9,10 +9,11 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.known.simulated import SimulatedModel
@@ -51,7 +52,7 @@ def register() -> Table:
 
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
     subject = RunSource(SimulatedModel(kind))
-    options = Options()
+    options = RunConfig()
     cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Progress())
     session.recall()

@@ -22,11 +22,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
 from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken
@@ -124,7 +125,7 @@ def plan_of(table: Table, test: str) -> Sequence[Query]:
         [table],
         [IS],
         [each for each in all_tests() if each.id == test],
-        Options(),
+        RunConfig(),
     )
     return cell.written
 
@@ -288,7 +289,7 @@ def test_an_equal_expected_value_written_differently_changes_no_decision(test: s
 def judged(table: Table, folder: Path, tests: Sequence[Test]) -> dict[str, list[dict[str, Any]]]:
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [RunSource(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
-    options = Options()
+    options = RunConfig()
     session = Session(plan(subjects, [table], [IS], tests, options), options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())

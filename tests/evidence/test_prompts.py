@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.asking.query_plan import Options, RunSource, plan, sheet_of
+from tabcontam.asking.query_plan import RunSource, plan, sheet_of
 from tabcontam.cli import list_command
 from tabcontam.cli.commands import main
+from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.checks import given_away, rendered
@@ -45,7 +46,7 @@ HOSTILE = ["{title}", "{rows}", "{", "}", "{0}", "{title.__class__}", "%s", "\\g
 
 
 def asked(test: str, prompts: PromptSet, table: Table | None = None) -> tuple[Query, ...]:
-    return sheet_of(by_id()[test], table or SHIPS, IS, Options(), prompts).written
+    return sheet_of(by_id()[test], table or SHIPS, IS, RunConfig(), prompts).written
 
 
 def own(folder: Path, *changes: tuple[str, str], name: str = "mine") -> Path:
@@ -341,7 +342,7 @@ class TestATestsWords:
 def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone() -> None:
     model = resolve("simulated:oracle").open(ModelSettings())
     names = [FeatureCompletion(), Own(), Plain(1)]
-    cells = plan([RunSource(model)], [SHIPS], [IS, load_serializers()["colon"]], names, Options(), prompts=SETS)
+    cells = plan([RunSource(model)], [SHIPS], [IS, load_serializers()["colon"]], names, RunConfig(), prompts=SETS)
     found = [(cell.name.test, cell.name.serializer, cell.name.prompts) for cell in cells]
     both = [
         (test, form, words)
@@ -357,7 +358,7 @@ def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone
 def test_a_plan_in_two_sets_asks_the_same_rows_for_the_same_seed() -> None:
     for seed in (0, 1):
         rows = [
-            [query.rows for query in sheet_of(by_id()["membership"], SHIPS, IS, Options(seed=seed), item).written]
+            [query.rows for query in sheet_of(by_id()["membership"], SHIPS, IS, RunConfig(seed=seed), item).written]
             for item in SETS
         ]
         assert rows[0] == rows[1]

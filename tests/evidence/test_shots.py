@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence import shots
 from tabcontam.evidence.base import Query
@@ -84,6 +84,6 @@ def test_what_asks_for_no_cells_is_left_as_it_is() -> None:
 
 
 def test_too_many_are_refused() -> None:
-    check_options(Options(shots=16))
+    check_options(RunConfig(shots=16))
     with pytest.raises(UsageError, match=r"shots.* is 17; show at most 16"):
-        check_options(Options(shots=17))
+        check_options(RunConfig(shots=17))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Reply, ReplyState, UnreadReason, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json, read_structured_answer, schema_of, write_structured_answer
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("cheaply")
 
 IS = load_serializers()["is"]
 TESTS = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
-OPTIONS = Options(queries=4, structured=True)
+OPTIONS = RunConfig(queries=4, form="structured")
 ASKED = ("age", "name (given)")
 
 
@@ -46,7 +47,7 @@ class Deaf(SimulatedModel):
         return Reply(write_structured_answer(["blue"], ("colour",)) if told else "Blue.", ReplyState.OK)
 
 
-def cells_of(model: Model, options: Options = OPTIONS) -> list[PlannedResult]:
+def cells_of(model: Model, options: RunConfig = OPTIONS) -> list[PlannedResult]:
     return plan([RunSource(model)], [ships()], [IS], TESTS, options)
 
 
@@ -54,7 +55,7 @@ def verdicts(session: Session) -> set[Verdict | None]:
     return {result.verdict for result in session.results()}
 
 
-def asked(model: Model, folder: Path, store: Store | None = None, options: Options = OPTIONS) -> Session:
+def asked(model: Model, folder: Path, store: Store | None = None, options: RunConfig = OPTIONS) -> Session:
     """The session of a whole run."""
     folder.mkdir(exist_ok=True)
     session = Session(cells_of(model, options), options, english(), Journal(folder), Progress(), store or Store())

@@ -29,8 +29,9 @@ from benchmarks.real.asked import at_hand as asked_really
 from benchmarks.real.chances import RECORD, by_chances, fitted, of_record
 from benchmarks.real.judging import judged as judged_really
 from benchmarks.real.judging import recorded
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, asked_of, judge, written_once
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, ReplyState, Scores, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
@@ -223,7 +224,7 @@ def _parts(table: Table) -> Iterator[tuple[Table, list[tuple[list[Test], Knowing
 
 
 def _planned(tests: Sequence[Test], table: Table, model: Model) -> AnswererPlan:
-    options = Options(queries=QUERIES, rows=ROWS)
+    options = RunConfig(queries=QUERIES, rows=ROWS)
     return written_once(plan([RunSource(model)], [table], [load_serializer(DEFAULT)], tests, options))
 
 

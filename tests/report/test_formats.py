@@ -143,7 +143,7 @@ def test_a_gate_is_annotated_for_github(
     level = {1: "error", 6: "warning"}[code]
     assert error.startswith(f"::{level} title=simulated%3Aoracle on iris")
     assert len(out.splitlines()) == 1
-    assert main([*RUN, "--llm", "simulated:oracle", "--gate", "--out", str(one)]) == code
+    assert main(["gate", *RUN[1:-1], "--llm", "simulated:oracle", "--out", str(one)]) == code
     assert f"::{level} title=" in capsys.readouterr().err
 
 

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability, Reply
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import Model, ModelRequest, PromptForm
@@ -34,7 +35,7 @@ class Named(Model):
 
 def cells() -> list[PlannedResult]:
     tests = [by_id()["full_completion"], by_id()["membership"]]
-    return plan([RunSource(Named())], [ships()], [load_serializers()["is"]], tests, Options())
+    return plan([RunSource(Named())], [ships()], [load_serializers()["is"]], tests, RunConfig())
 
 
 def lines(*estimates: Estimate) -> list[str]:
@@ -51,7 +52,7 @@ def test_a_line_a_cell() -> None:
 def test_what_nobody_knows_yet_of_a_server_is_counted_and_said() -> None:
     unsure = Named()
     unsure.may_have = frozenset({Capability.SCORE})
-    cells = plan([RunSource(unsure)], [ships()], [load_serializers()["is"]], [by_id()["perplexity"]], Options())
+    cells = plan([RunSource(unsure)], [ships()], [load_serializers()["is"]], [by_id()["perplexity"]], RunConfig())
     unsure_bounds = replace(PAID, unsure=True)
     text = plan_text(cells, [unsure_bounds], {("openai:a", "ships"): 31}).splitlines()
     assert text[0].endswith("perplexity  up to 200 to ask, if it has log-probabilities")

@@ -4,21 +4,21 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.plan_text import plan_text
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import Outcome, RunOrder, check_rows_may_leave, execute, prepare, survey
+from tabcontam.runs.run import Outcome, check_rows_may_leave, execute, prepare, survey
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind
 from tests.loopback import LoopbackServer, Response, error
@@ -79,21 +79,21 @@ def server() -> Iterator[LoopbackServer]:
         yield running
 
 
-def order(server: LoopbackServer, players: Path, out: str, reference: str | None = None, **more: object) -> RunOrder:
+def order(server: LoopbackServer, players: Path, out: str, reference: str | None = None, **more: object) -> RunConfig:
     """What a run of the LLM `new` about the players asks for."""
-    basis = RunOrder(
-        llms=(f"openai:new@{server.url}",),
-        datasets=(str(players),),
-        expression=TEST,
+    basis = RunConfig(
+        llm=(f"openai:new@{server.url}",),
+        dataset=(str(players),),
+        tests=TEST,
         controls=False,
         cache=False,
-        references=() if reference is None else (f"openai:{reference}@{server.url}",),
+        reference=() if reference is None else (f"openai:{reference}@{server.url}",),
         out=players.parent / out,
     )
-    return replace(basis, **more)  # type: ignore[arg-type]
+    return basis.replace(**more)
 
 
-def made(asked: RunOrder) -> Outcome:
+def made(asked: RunConfig) -> Outcome:
     """The run of an order."""
     return execute(prepare(asked), Progress())
 
@@ -176,18 +176,18 @@ def test_a_folder_with_a_reference_gives_the_same_result_again(server: LoopbackS
 @pytest.mark.slow
 def test_runs_that_asked_a_reference_something_else_are_not_made_one(server: LoopbackServer, players: Path) -> None:
     one = made(order(server, players, "one", "old"))
-    llms, options = (f"openai:sixth@{server.url}",), Options(seed=1)
-    other = made(order(server, players, "other", "old", llms=llms, options=options))
+    changes: dict[str, Any] = {"llm": (f"openai:sixth@{server.url}",), "seed": 1}
+    other = made(order(server, players, "other", "old", **changes))
     with pytest.raises(UsageError, match=r"asked the reference openai:old@\S+ different queries of feature_completion"):
         merge([one.folder, other.folder], players.parent / "merged")
-    third = made(order(server, players, "third", llms=llms, options=options))
+    third = made(order(server, players, "third", **changes))
     notes = merge([one.folder, third.folder], players.parent / "merged").run.notes
     assert any("different references" in note.text for note in notes)
 
 
 @pytest.mark.slow
 def test_a_reference_counts_in_the_budget_and_is_asked_first(server: LoopbackServer, players: Path) -> None:
-    outcome = made(order(server, players, "run", "old", options=Options(most_requests=50)))
+    outcome = made(order(server, players, "run", "old", max_requests=50))
     (cell,) = outcome.results.results
     assert (asked_of(server, "old"), asked_of(server, "new")) == (cell.queries, 50 - cell.queries)
     assert 0 < cell.queries < 50
@@ -213,9 +213,8 @@ def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServe
 def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_knows(
     server: LoopbackServer, players: Path
 ) -> None:
-    options = Options(stop_at_first=True)
     expression = f"{TEST} or full_completion"
-    asked = order(server, players, "run", "old", options=options, expression=expression)
+    asked = order(server, players, "run", "old", stop_at_first=True, tests=expression)
     cells = made(asked).results.results
     assert Verdict.SKIPPED not in {cell.verdict for cell in cells}
     assert all(cell.queries == cell.evidence.answered or cell.verdict is Verdict.NO_ANSWER for cell in cells)
@@ -223,7 +222,7 @@ def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_know
 
 @pytest.mark.slow
 def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, players: Path) -> None:
-    run = prepare(order(server, players, "run", "old", expression=TEST))
+    run = prepare(order(server, players, "run", "old", tests=TEST))
     estimates, planned = survey(run), sum(len(cell.queries) for cell in run.plan if cell.subject.reference)
     assert [(each.llm.split("@")[0], each.requests) for each in estimates][-1] == ("openai:old", planned)
     text = plan_text(run.plan, estimates, {})
@@ -234,18 +233,18 @@ def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, play
 
 @pytest.mark.slow
 def test_a_reference_is_asked_row_tests_alone(server: LoopbackServer, players: Path) -> None:
-    run = prepare(order(server, players, "run", "old", expression=None, options=Options(queries=30)))
+    run = prepare(order(server, players, "run", "old", tests=None, queries=30))
     tests = {cell.test.id for cell in run.plan if cell.subject.reference}
     assert tests == {"incomplete_completion", "full_completion", TEST, "matched_membership"}
 
 
 def test_rows_are_shown_to_a_reference_elsewhere_only_with_leave(server: LoopbackServer, players: Path) -> None:
     elsewhere = "openai:old@http://llm.example/v1"
-    run = prepare(replace(order(server, players, "run"), references=(elsewhere,)))
+    run = prepare(order(server, players, "run").replace(reference=(elsewhere,)))
     with pytest.raises(UsageError, match=rf"rows would be shown to {re.escape(elsewhere)}; add --send-rows"):
         check_rows_may_leave(run)
     with pytest.raises(UsageError, match="no price is known for openai:old"):
-        prepare(replace(run.order, options=Options(most_dollars=Decimal(1))))
+        prepare(run.config.replace(max_cost=Decimal(1)))
 
 
 @pytest.mark.parametrize(
@@ -260,7 +259,7 @@ def test_a_reference_is_another_llm_than_those_under_test(
     server: LoopbackServer, players: Path, reference: str, message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        prepare(replace(order(server, players, "run"), references=(reference.format(url=server.url),)))
+        prepare(order(server, players, "run").replace(reference=(reference.format(url=server.url),)))
 
 
 def test_a_reference_that_cannot_be_reached_ends_the_run_before_anything_is_asked(

@@ -1,4 +1,4 @@
-"""The whole command with `--batch`: sent once, killed, continued; the results of any other run, at half the price."""
+"""The whole command with `--batch-api`: sent once, killed, continued; the results of any run, at half the price."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def dollars(folder: Path) -> float:
 
 @pytest.mark.slow
 def test_a_run_in_batches_gives_the_results_of_any_other_at_half_the_price(server: BatchServer, tmp_path: Path) -> None:
-    for out, option in (("live", ()), ("batch", ("--batch",))):
+    for out, option in (("live", ()), ("batch", ("--batch-api",))):
         done = tabcontam(*ALONE, *option, "--out", str(tmp_path / out), *prices(server, tmp_path), OPENAI_API_KEY=KEY)
         assert done.returncode == 0, done.stderr
     assert ([len(batch.requests) for batch in server.submitted], len(server.live)) == ([4], 5 + 1)
@@ -103,7 +103,7 @@ def test_a_run_in_batches_gives_the_results_of_any_other_at_half_the_price(serve
 def same_in_batches(spec: str, server: GeminiBatchServer | AnthropicBatchServer, folder: Path) -> None:
     """Assert that an LLM is asked once at once and four times in a batch, and that its answers are the same."""
     command = [word.replace("openai:gpt-4o", spec) for word in ALONE]
-    for out, option in (("live", ()), ("batch", ("--batch",))):
+    for out, option in (("live", ()), ("batch", ("--batch-api",))):
         out_of = ("--out", str(folder / out))
         done = tabcontam(*command, *option, *out_of, GEMINI_API_KEY=KEY, ANTHROPIC_API_KEY=KEY)
         assert done.returncode == 0, done.stderr
@@ -142,21 +142,21 @@ def test_a_plan_states_the_price_of_batches(server: BatchServer, tmp_path: Path)
         json.loads(
             tabcontam(*ALONE, *option, "--dry-run", "--json", *prices(server, tmp_path), OPENAI_API_KEY=KEY).stdout
         )
-        for option in ((), ("--batch",))
+        for option in ((), ("--batch-api",))
     ]
     (live,), (batch,) = (plan["llms"] for plan in plans)
     assert (live["batched"], batch["batched"]) == (False, True)
     assert live["dollars"] / 2 < batch["dollars"] < live["dollars"] * 0.62  # the dearest of five may be asked at once
-    text = tabcontam(*ALONE, "--batch", "--dry-run", *prices(server, tmp_path), OPENAI_API_KEY=KEY).stdout
+    text = tabcontam(*ALONE, "--batch-api", "--dry-run", *prices(server, tmp_path), OPENAI_API_KEY=KEY).stdout
     assert f"${batch['dollars']:.4f} in batches, but for the first" in text
 
 
 @pytest.mark.parametrize(("options", "line"), [
-    (("--llm", "simulated:guesser", "--batch"), "--batch: simulated:guesser has no batch API; leave --batch out"),
-    (("--llm", "openai:x@http://127.0.0.1:9/v1", "--llm", "simulated:mode", "--batch"), "have no batch API"),
-    (("--batch",), "--batch: control:exposed and control:unexposed have no batch API"),
-    (("--llm", "gpt-4o", "--batch", "-x"), "--batch asks everything at once, and -x one by one"),
-    (("--llm", "gpt-4o", "--batch", "--until-decided"), "and --until-decided one by one"),
+    (("--llm", "simulated:guesser", "--batch-api"), "simulated:guesser has no batch API; leave --batch-api out"),
+    (("--llm", "openai:x@http://127.0.0.1:9/v1", "--llm", "simulated:mode", "--batch-api"), "have no batch API"),
+    (("--batch-api",), "--batch-api: control:exposed and control:unexposed have no batch API"),
+    (("--llm", "gpt-4o", "--batch-api", "-x"), "--batch-api asks everything at once, and -x one by one"),
+    (("--llm", "gpt-4o", "--batch-api", "--until-decided"), "and --until-decided one by one"),
 ])  # fmt: skip
 def test_what_does_not_go_with_batches_is_one_line(options: tuple[str, ...], line: str, tmp_path: Path) -> None:
     done = tabcontam("run", "--dataset", "iris", "--out", str(tmp_path / "run"), *options, OPENAI_API_KEY=KEY)
@@ -169,9 +169,11 @@ def test_what_does_not_go_with_batches_is_one_line(options: tuple[str, ...], lin
 def test_llms_without_batches_are_asked_at_once_beside_the_others_and_it_says_so(
     server: BatchServer, tmp_path: Path
 ) -> None:
-    done = tabcontam(*ALONE, "--llm", "simulated:mode", "--batch", "--out", str(tmp_path / "run"), OPENAI_API_KEY=KEY)
+    done = tabcontam(
+        *ALONE, "--llm", "simulated:mode", "--batch-api", "--out", str(tmp_path / "run"), OPENAI_API_KEY=KEY
+    )
     assert done.returncode == 0, done.stderr
-    assert "--batch: simulated:mode has no batch API: requests are sent at once, at the full price\n" in done.stderr
+    assert "--batch-api: simulated:mode has no batch API: requests are sent at once, at the full price\n" in done.stderr
     assert "openai:gpt-4o: batch batch_0: 4/4 done since " in done.stderr
     assert len(trials(tmp_path / "run")) == 10
 
@@ -187,7 +189,7 @@ def test_a_run_that_is_killed_while_its_batch_is_under_way_pays_for_nothing_twic
         COMMAND,
         server.url,
         *ALONE,
-        "--batch",
+        "--batch-api",
         "--out",
         str(out),
         *prices(server, tmp_path),
@@ -216,7 +218,7 @@ def test_a_run_that_is_killed_while_its_batch_is_under_way_pays_for_nothing_twic
     assert again.returncode == 2
     assert "batch batch_0 of openai:gpt-4o goes on at OpenAI, 0/4 done; to cancel it: curl -X POST" in said
     server.looks = 0
-    last = tabcontam(*ALONE, "--batch", "--out", str(out), *prices(server, tmp_path), OPENAI_API_KEY=KEY)
+    last = tabcontam(*ALONE, "--batch-api", "--out", str(out), *prices(server, tmp_path), OPENAI_API_KEY=KEY)
     assert last.returncode == 0, last.stderr
     assert ([len(batch.requests) for batch in server.submitted], len(server.live)) == ([4], 1)
     assert len(trials(out)) == 5

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.runs.folder import merge, replay_results
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tabcontam.runs.run_description import describe
 from tabcontam.verdicts.document import as_document, parse_results
 from tabcontam.verdicts.run_facts import CatalogueFacts, catalogued
@@ -21,9 +22,7 @@ PHI: dict[str, Any] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "orde
 
 def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
     """The folder of a run that says this of the catalogue."""
-    order = RunOrder(
-        llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
-    )
+    order = RunConfig(llm=("simulated:oracle",), dataset=("iris",), tests="full_completion", controls=False, out=folder)
     document = as_document(execute(prepare(order), Progress()).results)
     document["run"]["catalogue"] = catalogue
     (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
@@ -32,7 +31,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
 
 def test_a_run_says_which_entries_its_llms_stand_for() -> None:
     server = "openai:llama3@http://127.0.0.1:9/v1"
-    planned = prepare(RunOrder(llms=("simulated:oracle", server), datasets=("iris",), expression="full_completion"))
+    planned = prepare(RunConfig(llm=("simulated:oracle", server), dataset=("iris",), tests="full_completion"))
     assert describe(planned, datetime.now(UTC), {}).catalogue == {server: CatalogueFacts(**LLAMA)}
 
 

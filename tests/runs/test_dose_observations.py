@@ -7,10 +7,11 @@ import pytest
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import Journal
 from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.runs.dose_observations import observations, run_folders
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 
 ROWS = "full_completion or feature_completion"
 
@@ -20,7 +21,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of one who knows half of the rows, of one who knows all, and of one who guesses."""
     out = tmp_path_factory.mktemp("asked") / "run"
     llms = ("simulated:memoriser:0.5", "simulated:memoriser:1", "simulated:guesser")
-    execute(prepare(RunOrder(llms=llms, datasets=("iris",), expression=ROWS, out=out, cache=False)), Progress())
+    execute(prepare(RunConfig(llm=llms, dataset=("iris",), tests=ROWS, out=out, cache=False)), Progress())
     return out
 
 

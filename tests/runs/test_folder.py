@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import NUMBER, TRIALS, as_lines
+from tabcontam.config import FAMILY_OVER, RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.paths import shipped
 from tabcontam.runs.folder import last_lines, load, merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import FAMILY_OVER
 from tests.report.synthetic import cell, document, trial
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
@@ -29,8 +28,8 @@ CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
 
 def ran(out: Path, llm: str = "simulated:memoriser:0.5", seed: int = 0, **changes: object) -> RunResults:
     """A small run without the store."""
-    known = {"datasets": ("iris",), "controls": False, "cache": False, "expression": "full or 0shot"}
-    order = RunOrder((llm,), options=Options(seed=seed), out=out, **(known | changes))  # type: ignore[arg-type]
+    known = {"dataset": ("iris",), "controls": False, "cache": False, "tests": "full or 0shot"}
+    order = RunConfig(llm=(llm,), seed=seed, out=out, **(known | changes))
     return execute(prepare(order), Progress()).results
 
 
@@ -50,7 +49,7 @@ def on_disk(folder: Path) -> RunResults:
 
 @pytest.mark.slow
 def test_serializers_of_a_run_are_compared_and_returned_as_written(tmp_path: Path) -> None:
-    document = ran(tmp_path, serializers=("is", "colon"))
+    document = ran(tmp_path, serializer=("is", "colon"))
     assert document == on_disk(tmp_path)
     assert [(line.first, line.second, line.test, line.queries) for line in document.comparisons] == [
         ("is", "colon", "full_completion", 30),
@@ -90,7 +89,7 @@ def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_the_sets_and_serializers_of_a_run_are_compared_each_with_the_other_held(tmp_path: Path) -> None:
-    document = ran(tmp_path, serializers=("is", "colon"), prompts=("default", "paper"), expression="full")
+    document = ran(tmp_path, serializer=("is", "colon"), prompts=("default", "paper"), tests="full")
     found = [(line.kind, line.first, line.second, line.serializer, line.prompts) for line in document.comparisons]
     assert found == [
         ("serializers", "is", "colon", "", "default"),
@@ -161,7 +160,7 @@ def test_different_tables_of_one_name_are_not_compared_and_that_is_said(tmp_path
         folder.mkdir()
         rows = "".join(f"{row * 7 % 11},{row + number},x{row}\n" for row in range(40))
         (folder / "mine.csv").write_text(f"a,b,c\n{rows}")
-        ran(folder / "run", datasets=(str(folder / "mine.csv"),))
+        ran(folder / "run", dataset=(str(folder / "mine.csv"),))
     merged = merge([tmp_path / "0" / "run", tmp_path / "1" / "run"], tmp_path / "both")
     assert merged.comparisons == ()
     (note,) = merged.run.notes
@@ -192,7 +191,7 @@ def test_rescoring_says_the_same_by_column_and_writes_the_same_recalled_rows(see
 
 @pytest.mark.slow
 def test_rescoring_compares_again(tmp_path: Path) -> None:
-    document = ran(tmp_path, serializers=("is", "colon"))
+    document = ran(tmp_path, serializer=("is", "colon"))
     assert rescore(tmp_path, None).comparisons == document.comparisons
 
 
@@ -214,7 +213,7 @@ def test_queries_that_only_an_earlier_run_asked_are_none_of_the_cell(tmp_path: P
 def test_a_merged_run_has_its_trials_cell_by_cell_in_whole_lines(tmp_path: Path) -> None:
     run, out, other = tmp_path / "run", tmp_path / "out", CELL | {"dataset": "wine"}
     run.mkdir()
-    (run / "results.json").write_text(json.dumps(document([other, CELL], level=0.001, serializers=[])))
+    (run / "results.json").write_text(json.dumps(document([other, CELL], level=0.001, serializer=[])))
     lines = [trial(cell, f"q-{number}") for number in range(3) for cell in (CELL, other)]
     (run / TRIALS).write_text(as_lines(lines).removesuffix("\n"))
     merged = merge([run], out)
@@ -227,7 +226,7 @@ def test_a_merged_run_has_its_trials_cell_by_cell_in_whole_lines(tmp_path: Path)
 def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> None:
     run, out = tmp_path / "run", tmp_path / "out"
     run.mkdir()
-    (run / "results.json").write_text(json.dumps(document([CELL], level=0.001, serializers=[])))
+    (run / "results.json").write_text(json.dumps(document([CELL], level=0.001, serializer=[])))
     (run / TRIALS).write_text("no trial\n" + as_lines([trial(CELL, "q-0")]))
     merged = merge([run], out)
     written = [json.loads(line) for line in (out / TRIALS).read_text().splitlines()]
@@ -239,9 +238,9 @@ def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Path, order: int) -> None:
     """Else its cells would fail in junit.xml, and the gate would pass over them."""
-    known: dict[str, Any] = {"datasets": ("iris",), "cache": False, "expression": "full_completion"}
+    known: dict[str, Any] = {"dataset": ("iris",), "cache": False, "tests": "full_completion"}
     for name, llms in (("named", ("control:exposed",)), ("joined", ("simulated:guesser",))):
-        execute(prepare(RunOrder(llms=llms, out=tmp_path / name, **known)), Progress())
+        execute(prepare(RunConfig(llm=llms, out=tmp_path / name, **known)), Progress())
     document = merge([tmp_path / "named", tmp_path / "joined"][::order], tmp_path / "both")
     assert {cell.llm: cell.control for cell in document.results} == {
         "control:exposed": False, "control:unexposed": True, "simulated:guesser": False

@@ -14,30 +14,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tabcontam
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
-from tabcontam.asking.run_shards import RunShard, spans
+from tabcontam.asking.run_shards import spans
 from tabcontam.asking.trial_file import TRIALS
 from tabcontam.cli.commands import main
+from tabcontam.config import RunConfig, RunShard
 from tabcontam.errors import UsageError
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tabcontam.verdicts.gate import Conclusion, judge
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
 from tests.loopback import LoopbackServer
 
 LLMS = ("simulated:oracle", "simulated:memoriser:0.3", "simulated:schema-expert")
-SMALL = {"llms": LLMS[:2], "datasets": ("iris",), "controls": False, "expression": "full"}
+SMALL = {"llm": LLMS[:2], "dataset": ("iris",), "controls": False, "tests": "full"}
 OF_TIME = ("started", "seconds", "durations", "command")
 
 
 def ran(out: Path, shard: str | None = None, **changes: Any) -> RunResults:
     """A run of few queries, or a part of it, without the store."""
-    known = {"cache": False, "options": Options(queries=12), **SMALL, **changes}
+    known = {"cache": False, "queries": 12, **SMALL, **changes}
     part = None if shard is None else RunShard.read(shard)
-    return execute(prepare(RunOrder(out=out, shard=part, **known)), Progress()).results
+    return execute(prepare(RunConfig(out=out, shard=part, **known)), Progress()).results
 
 
 def parts(folder: Path, of: int, **changes: Any) -> list[Path]:
@@ -80,7 +80,7 @@ def test_parts_of_a_grid_with_controls_joined_are_the_run_field_by_field(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three parts in any order, one made with other processors: two serializers, a correction over tables."""
-    grid: dict[str, Any] = {"llms": LLMS, "datasets": ("iris", "wine"), "controls": True, "serializers": ("is", "json")}
+    grid: dict[str, Any] = {"llm": LLMS, "dataset": ("iris", "wine"), "controls": True, "serializer": ("is", "json")}
     grid["expression"] = "full or names or 0shot"
     ran(tmp_path / "whole", **grid)
     made = [tmp_path / str(number) for number in (1, 2, 3)]
@@ -113,7 +113,7 @@ def test_a_table_in_two_parts_is_joined_to_the_run_and_the_gate_tells_of_it(
 def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Path) -> None:
     """That a server scores no given text shows once it is asked: the machine that asks it knows more than the other."""
     with LoopbackServer(lambda body: "42") as server:
-        changes: dict[str, Any] = {"llms": (f"openai:model@{server.url}", LLMS[0]), "expression": "perplexity or full"}
+        changes: dict[str, Any] = {"llm": (f"openai:model@{server.url}", LLMS[0]), "tests": "perplexity or full"}
         ran(tmp_path / "whole", **changes)
         made = parts(tmp_path, 2, **changes)
     assert [cell.verdict for cell in load(made[0]).results if cell.test == "perplexity"] == ["skipped"]
@@ -124,8 +124,8 @@ def test_parts_agree_on_the_plan_of_an_llm_that_one_of_them_reached(tmp_path: Pa
 @pytest.mark.slow
 def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) -> None:
     """What the reference answers counts for nothing, also where tables are asked until they are decided."""
-    changes: dict[str, Any] = {"references": (LLMS[2],), "datasets": ("iris", "wine")}
-    changes["options"] = Options(until_decided=True, queries=12)
+    changes: dict[str, Any] = {"reference": (LLMS[2],), "dataset": ("iris", "wine")}
+    changes["until_decided"] = True
     ran(tmp_path / "whole", **changes)
     made = parts(tmp_path, 2, **changes)
     assert [{cell.dataset for cell in load(folder).results} for folder in made] == [{"iris"}, {"wine"}]
@@ -135,8 +135,8 @@ def test_beside_a_reference_the_llms_of_a_table_stay_together(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_control_that_waits_for_undecided_llms_stays_with_them(tmp_path: Path) -> None:
-    changes: dict[str, Any] = {"controls": True, "datasets": ("iris", "wine"), "expression": "full or row_order"}
-    changes["options"] = Options(until_decided=True)
+    changes: dict[str, Any] = {"controls": True, "dataset": ("iris", "wine"), "tests": "full or row_order"}
+    changes["until_decided"] = True
     ran(tmp_path / "whole", **changes)
     made = parts(tmp_path, 2, **changes)
     assert [{cell.dataset for cell in load(folder).results} for folder in made] == [{"iris"}, {"wine"}]
@@ -205,7 +205,7 @@ def test_a_part_that_was_killed_goes_on_by_the_same_command_and_in_no_other_run(
 ) -> None:
     """The budget of one part ends first; then its file is cut in the middle of a line, as a kill may leave it."""
     cut = tmp_path / "cut"
-    short = ran(cut, "1/2", options=Options(queries=12, most_requests=5))
+    short = ran(cut, "1/2", queries=12, max_requests=5)
     assert short.run.limit
     merge([cut, two[1]], tmp_path / "short")
     assert load(tmp_path / "short").run.limit == short.run.limit
@@ -223,20 +223,20 @@ def test_a_part_that_was_killed_goes_on_by_the_same_command_and_in_no_other_run(
 @pytest.mark.slow
 def test_an_llm_that_fails_in_one_part_is_not_called_clean_by_the_others(tmp_path: Path) -> None:
     llms = ("simulated:fails", LLMS[2])
-    made = parts(tmp_path, 2, llms=llms, datasets=("iris", "wine"))
+    made = parts(tmp_path, 2, llm=llms, dataset=("iris", "wine"))
     merge(made, tmp_path / "joined")
-    ran(tmp_path / "whole", llms=llms, datasets=("iris", "wine"))
+    ran(tmp_path / "whole", llm=llms, dataset=("iris", "wine"))
     assert document(tmp_path / "joined")["results"] == document(tmp_path / "whole")["results"]
     assert {cell.verdict for cell in load(tmp_path / "joined").results if cell.llm == llms[0]} == {"no answer"}
 
 
 def test_a_part_that_needs_what_the_others_find_is_refused(tmp_path: Path) -> None:
-    for changes, line in (({"options": Options(stop_at_first=True)}, "-x"), ({"judge": "simulated:judge"}, "judge")):
+    for changes, line in (({"stop_at_first": True}, "-x"), ({"judge": "simulated:judge"}, "judge")):
         with pytest.raises(UsageError, match=line):
             ran(tmp_path / "none", "1/2", **changes)
     with pytest.raises(UsageError, match="at most 2 parts; write --shard 2/2"):
         ran(tmp_path / "none", "3/4")
-    with pytest.raises(UsageError, match=r"shard is '4/3' is not a part"):
+    with pytest.raises(UsageError, match=r"shard is '4/3'; write a part of a run"):
         tabcontam.run("simulated:oracle", "iris", shard="4/3")
     with pytest.raises(SystemExit, match="4"):
         main(["run", "--shard", "0/2"])

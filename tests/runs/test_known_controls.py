@@ -9,19 +9,20 @@ import pytest
 
 import tabcontam
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.dose_observations import observations
-from tabcontam.runs.run import Outcome, RunOrder, execute, prepare
+from tabcontam.runs.run import Outcome, execute, prepare
 from tabcontam.tables.table import Table
 
 MODE, READ, UNREAD = "simulated:mode", "simulated:memoriser:1", "simulated:guesser"
 TEST = "feature_completion"
 
 
-def order(**changes: Any) -> RunOrder:
-    asked: Mapping[str, Any] = {"llms": (MODE,), "datasets": ("iris",), "expression": TEST, "cache": False}
-    return RunOrder(**{**asked, **changes})
+def order(**changes: Any) -> RunConfig:
+    asked: Mapping[str, Any] = {"llm": (MODE,), "dataset": ("iris",), "tests": TEST, "cache": False}
+    return RunConfig(**{**asked, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +94,8 @@ def test_without_the_built_in_controls_those_that_are_named_stay() -> None:
         ({"control": ("hf:owner/name",)}, "how often hf:owner/name has read the rows of iris is not known; name a"),
         ({"control": (MODE,)}, f"--control: {MODE} is also an LLM under test"),
         ({"control": (f"other={MODE}",)}, "--control: other is also an LLM under test"),
-        ({"control": ("control:exposed",), "llms": ()}, "control:exposed is also an LLM under test"),
-        ({"control": (READ,), "references": (READ,)}, f"{READ} is a control of this run; leave --control {READ} out"),
+        ({"control": ("control:exposed",), "llm": ()}, "control:exposed is also an LLM under test"),
+        ({"control": (READ,), "reference": (READ,)}, f"{READ} is a control of this run; leave --control {READ} out"),
         ({"control": ("nobody",)}, "unknown model 'nobody'"),
     ],
 )  # fmt: skip
@@ -112,7 +113,7 @@ def test_one_table_of_which_nobody_knows_is_enough_to_refuse(monkeypatch: pytest
     monkeypatch.setattr(SimulatedModel, "exposure", known)
     prepare(order(control=(READ,)))
     with pytest.raises(UsageError, match=f"how often {READ} has read the rows of wine is not known"):
-        prepare(order(control=(READ,), datasets=("iris", "wine")))
+        prepare(order(control=(READ,), dataset=("iris", "wine")))
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ def test_what_is_wrong_with_a_card_is_told_of_a_control(damaged: str) -> None:
 def test_what_is_wrong_with_the_card_of_an_llm_under_test_ends_nothing_for_the_others(
     damaged: str, tmp_path: Path
 ) -> None:
-    view = execute(prepare(order(llms=(MODE, damaged), controls=False, out=tmp_path / "run")), Progress()).results
+    view = execute(prepare(order(llm=(MODE, damaged), controls=False, out=tmp_path / "run")), Progress()).results
     assert {cell.llm: (cell.verdict, cell.exposure) for cell in view.results} == {
         MODE: ("not detected", 0.0),
         damaged: ("no answer", None),

@@ -12,12 +12,13 @@ import pytest
 
 from tabcontam.asking import preparing
 from tabcontam.asking.query_plan import RunSource
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.runs import run as running
 from tabcontam.runs.llm_reachability import reached_meanwhile
-from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.runs.run import prepare
 from tests import made_tables
 from tests.loopback import LoopbackServer, Response
 
@@ -96,7 +97,7 @@ def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     monkeypatch.setattr(preparing, "processors", lambda: 1)
-    order = RunOrder(llms=(NOBODY,), datasets=(made_tables.ships.__wrapped__(400, seed=11),), cache=False)
+    order = RunConfig(llm=(NOBODY,), dataset=(made_tables.ships.__wrapped__(400, seed=11),), cache=False)
     with pytest.raises(UsageError, match="no server answers"):
         prepare(order)
     assert len(list(tmp_path.rglob("*.json"))) < 8  # of more than twenty findings
@@ -113,8 +114,8 @@ def test_nobody_elsewhere_is_reached_before_rows_may_leave(monkeypatch: pytest.M
     monkeypatch.setattr(running, "reached_meanwhile", noted)
     monkeypatch.setattr(running, "fitted", lambda tests: tests)
     private = replace(made_tables.ships.__wrapped__(40, seed=11), private=True)
-    elsewhere = RunOrder(llms=("openai:model@http://llm.example/v1",), datasets=(private,), expression="membership")
+    elsewhere = RunConfig(llm=("openai:model@http://llm.example/v1",), dataset=(private,), tests="membership")
     prepare(elsewhere)
-    prepare(replace(elsewhere, send_rows=True))
-    prepare(replace(elsewhere, llms=(NOBODY,)))
-    assert reached == [[], list(elsewhere.llms), [NOBODY]]
+    prepare(elsewhere.replace(send_rows=True))
+    prepare(elsewhere.replace(llm=(NOBODY,)))
+    assert reached == [[], list(elsewhere.llm), [NOBODY]]

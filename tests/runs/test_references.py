@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.runs.folder import merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
 from tests.loopback import LoopbackServer
@@ -45,8 +45,8 @@ def make(server: LoopbackServer, tmp_path: Path) -> Made:
 
     def made(out: str, *references: str, llm: str = LLM, seed: int = 0) -> RunResults:
         specs = tuple(name if ":" in name else f"openai:{name}@{server.url}" for name in references)
-        order = RunOrder(
-            (llm,), ("wine",), expression=TEST, options=Options(seed=seed, rows=20), controls=False, references=specs,
+        order = RunConfig(
+            llm=(llm,), dataset=("wine",), tests=TEST, seed=seed, rows=20, controls=False, reference=specs,
             out=tmp_path / out, cache=False,
         )  # fmt: skip
         return execute(prepare(order), Progress()).results

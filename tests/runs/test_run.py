@@ -9,10 +9,11 @@ from time import monotonic
 import pytest
 
 from tabcontam.asking.run_progress import Progress, Tell
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
-from tabcontam.runs.run import RunOrder, execute, prepare, survey
+from tabcontam.runs.run import execute, prepare, survey
 
-ASKED = RunOrder(llms=("control:exposed",), datasets=("iris",), expression="full_completion", cache=False)
+ASKED = RunConfig(llm=("control:exposed",), dataset=("iris",), tests="full_completion", cache=False)
 
 
 class Notes(Progress):
@@ -42,9 +43,7 @@ def begun(notes: Notes) -> list[str]:
 @pytest.mark.slow
 def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     notes = Notes()
-    order = RunOrder(
-        llms=ASKED.llms, datasets=("iris", "wine"), expression=ASKED.expression, controls=False, out=tmp_path / "run"
-    )
+    order = RunConfig(llm=ASKED.llm, dataset=("iris", "wine"), tests=ASKED.tests, controls=False, out=tmp_path / "run")
     execute(prepare(order, notes), notes)
     assert begun(notes) == [
         "looking up the LLMs", "reading iris", "reading wine", "preparing the baseline", "connecting",
@@ -59,7 +58,7 @@ def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_time_left_is_reckoned_from_answers_and_not_from_the_building_of_a_control(tmp_path: Path) -> None:
     notes = Notes()
-    execute(prepare(RunOrder(**{**vars(ASKED), "out": tmp_path / "run"}), notes), notes)
+    execute(prepare(ASKED.replace(out=tmp_path / "run"), notes), notes)
     lines = notes.lines
     assert lines.index("end of building control:exposed for iris") < lines.index("control:exposed at iris")
 
@@ -73,13 +72,13 @@ def test_a_plan_alone_tells_what_it_does_too() -> None:
 def test_a_table_that_cannot_be_read_is_told_before() -> None:
     notes = Notes()
     with pytest.raises(UsageError, match="irsi"):
-        prepare(RunOrder(datasets=("iris", "irsi")), notes)
+        prepare(RunConfig(dataset=("iris", "irsi")), notes)
     assert begun(notes)[-1] == "reading irsi"
 
 
 @pytest.mark.slow
 def test_the_time_of_a_run_runs_from_the_users_command(tmp_path: Path) -> None:
-    order = RunOrder(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
+    order = ASKED.replace(out=tmp_path / "run", began=monotonic() - 1000)
     before = datetime.now(UTC)
     outcome = execute(prepare(order), Progress())
     assert 1000 < (outcome.results.run.seconds or 0) <= outcome.seconds < 1600

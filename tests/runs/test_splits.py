@@ -8,15 +8,14 @@ from random import Random
 import pytest
 
 from tabcontam.api import load_results
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import RunOrder, execute, prepare
-from tabcontam.tables.dataset_splits import SplitChoice
+from tabcontam.runs.run import execute, prepare
 
 TEST = "feature_completion"
 KNOWS = "simulated:memoriser:1#train"
@@ -35,22 +34,16 @@ def written(path: Path, first: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def order(tmp_path_factory: pytest.TempPathFactory) -> RunOrder:
+def order(tmp_path_factory: pytest.TempPathFactory) -> RunConfig:
     folder = tmp_path_factory.mktemp("splits")
     files = [f"{written(folder / f'{name}.csv', first)}#{name}" for name, first in (("train", 0), ("test", 100))]
-    return RunOrder(
-        llms=(KNOWS,),
-        datasets=tuple(files),
-        expression=TEST,
-        controls=False,
-        name="Numbers",
-        out=folder / "run",
-        options=Options(queries=40),
+    return RunConfig(
+        llm=(KNOWS,), dataset=tuple(files), tests=TEST, controls=False, name="Numbers", out=folder / "run", queries=40
     )
 
 
 @pytest.fixture(scope="module")
-def made(order: RunOrder) -> Path:
+def made(order: RunConfig) -> Path:
     return execute(prepare(order), Progress()).folder
 
 
@@ -58,13 +51,13 @@ def verdicts(folder: Path) -> dict[str | None, Verdict]:
     return {table.split: table.verdict for table in load(folder).tables}
 
 
-def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(order: RunOrder) -> None:
+def test_who_knows_a_split_that_no_table_is_is_refused_before_anything_is_sent(order: RunConfig) -> None:
     with pytest.raises(
         UsageError, match=r"memoriser:1#dev knows only the split 'dev', and the run asks about train, test$"
     ):
-        prepare(replace(order, llms=("simulated:memoriser:1#dev", "simulated:guesser")))
+        prepare(order.replace(llm=("simulated:memoriser:1#dev", "simulated:guesser")))
     with pytest.raises(UsageError, match=r"^A knows only the split 'train', and no table names a split"):
-        prepare(replace(order, llms=(f"A={KNOWS}",), datasets=("iris",), name=None))
+        prepare(order.replace(llm=(f"A={KNOWS}",), dataset=("iris",), name=None))
 
 
 @pytest.mark.slow
@@ -96,9 +89,9 @@ def test_reports_name_the_split(made: Path) -> None:
     assert "train.csv#train" in (made / "index.html").read_text()
 
 
-def test_a_split_is_named_as_a_table_is(made: Path, order: RunOrder) -> None:
+def test_a_split_is_named_as_a_table_is(made: Path, order: RunConfig) -> None:
     results = load_results(made)
-    for name in ("train.csv#train", "train.csv", str(order.datasets[0])):
+    for name in ("train.csv#train", "train.csv", str(order.dataset[0])):
         assert results.verdict(KNOWS, name) is Verdict.CONTAMINATED
         assert results.gate(dataset=name).conclusion == "contaminated"
     assert results.gate(dataset="test.csv#test").conclusion != "contaminated"
@@ -121,28 +114,24 @@ def test_a_run_of_splits_is_judged_again_and_merged(made: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: RunOrder) -> None:
+def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: RunConfig) -> None:
     again = execute(prepare(order), Progress())
     assert verdicts(again.folder)["train"] is Verdict.CONTAMINATED
     assert all(line["cached"] is False for line in Journal(made).lines())
-    alone = replace(order, datasets=order.datasets[:1])
+    alone = order.replace(dataset=order.dataset[:1])
     with pytest.raises(UsageError, match=r"5 rows of train\.csv@.*#train that also stand in another split"):
         execute(prepare(alone), Progress())
 
 
 @pytest.mark.slow
-def test_two_splits_of_one_file_have_one_edition(order: RunOrder, tmp_path: Path) -> None:
+def test_two_splits_of_one_file_have_one_edition(order: RunConfig, tmp_path: Path) -> None:
     path = tmp_path / "all.csv"
     rows = [f"{row(n)},{'early' if n < 30 else 'late'}" for n in range(60)]
     path.write_text("\n".join(["number,size,weight,sort,part", *rows, ""]))
-    one = replace(
-        order,
-        datasets=(str(path),),
-        splits=SplitChoice(column="part"),
-        out=tmp_path / "run",
-        llms=("simulated:memoriser:1#early",),
+    one = order.replace(
+        dataset=(str(path),), split_column="part", out=tmp_path / "run", llm=("simulated:memoriser:1#early",)
     )
-    plan = prepare(replace(one, options=Options(queries=5)))
+    plan = prepare(one.replace(queries=5))
     names = [cell.name for cell in plan.plan]
     assert len(set(names)) == 2
     assert {name.split for name in names} == {"early", "late"}

@@ -149,7 +149,7 @@ def test_documents_that_cannot_be_read_make_no_llm_clean(folder: Path) -> None:
 def test_an_llm_need_not_be_asked_for_documents_to_count(folder: Path) -> None:
     named = ("--llm", "openai:gone@http://127.0.0.1:9/v1", "--dataset", "iris", "-k", "rows_held", "--out", "unasked")
     declared = ("--trained-on", f"openai:gone@http://127.0.0.1:9/v1={DUMP}")
-    done = tabcontam("run", *named, *declared, "--gate", cwd=folder)
+    done = tabcontam("gate", *named, *declared, cwd=folder)
     assert done.returncode == Exit.CONTAMINATED, done.stderr
     page = page_of(folder / "unasked")
     assert "was asked nothing; documents that it was trained on (pages:dump.txt) hold rows of Iris" in page
@@ -190,7 +190,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
          "--until-decided is for models, and pages:dump.txt is a corpus: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots is for models"),
         (["--llm", DUMP, "--samples", "3"], 4, "--samples is for models"),
-        (["--llm", DUMP, "--batch"], 4, "--batch is for models"),
+        (["--llm", DUMP, "--batch-api"], 4, "--batch-api is for models"),
         (["--llm", DUMP, "--reference", MODE], 4, "--reference is for models"),
         (["--llm", MODE, "--reference", DUMP], 4, "--reference: pages:dump.txt is a corpus, which cannot answer"),
         (["--llm", MODE, "--trained-on", f"llama3={DUMP}"], 4,

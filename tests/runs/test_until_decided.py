@@ -12,12 +12,13 @@ from random import Random
 import pytest
 
 import tabcontam
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
 from tabcontam.cli.commands import main
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
 from tabcontam.evidence.registry import by_id
@@ -40,7 +41,7 @@ from tests.usual import USUAL
 
 ROWS = [test for test in USUAL if test.row_test and test.bet_on]
 MATCHED = by_id()["matched_membership"]
-IN_TURNS = Options(until_decided=True)
+IN_TURNS = RunConfig(until_decided=True)
 IS = load_serializers()["is"]
 
 
@@ -83,7 +84,7 @@ class Teller(Model):
 
 
 def asked(
-    model: Teller, folder: Path, store: Store | None = None, options: Options = IN_TURNS, tests: Sequence[Test] = ROWS
+    model: Teller, folder: Path, store: Store | None = None, options: RunConfig = IN_TURNS, tests: Sequence[Test] = ROWS
 ) -> list[Result]:
     """The results of a run, as a run asks: what was answered before is recalled first."""
     cells = plan([RunSource(model)], [wine()], [IS], tests, options)
@@ -180,7 +181,7 @@ def test_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
 def test_stored_replies_of_a_whole_run_decide_after_as_many_queries_as_paid_ones(tmp_path: Path, store: Store) -> None:
     fresh, whole, stored = Teller("memoriser:0.5"), Teller("memoriser:0.5"), Teller("memoriser:0.5")
     expected = asked(fresh, tmp_path / "fresh")
-    asked(whole, tmp_path / "whole", store, Options())
+    asked(whole, tmp_path / "whole", store, RunConfig())
     assert whole.asked[0] > 100
     assert asked(stored, tmp_path / "stored", store) == expected
     assert stored.asked == [0]
@@ -206,7 +207,7 @@ def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_p
     *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
     assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
     assert spared.decision.reason == "not asked: the earlier row tests decided the table"
-    hardly = Options(until_decided=True, min_power=0.004)
+    hardly = RunConfig(until_decided=True, min_power=0.004)
     *rows, membership = asked(Teller("guesser"), tmp_path / "open", options=hardly, tests=[*ROWS, MATCHED])
     assert {cell.decided_after for cell in rows} == {sum(cell.queries for cell in rows)}
     assert (membership.verdict, membership.sequential) == (Verdict.NOT_DETECTED, False)
@@ -215,13 +216,13 @@ def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_p
 
 @pytest.mark.usefixtures("cheaply")
 def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
-    def papers(options: Options) -> int:
+    def papers(options: RunConfig) -> int:
         cells = plan([RunSource(Teller("oracle"))], [ships()], [IS], ROWS, options)
         return sum(query.paper for cell in cells for query in cell.queries)
 
     assert papers(IN_TURNS) == 0
-    assert papers(Options(until_decided=True, papers_too=True)) > 5
-    assert papers(Options()) == 11
+    assert papers(RunConfig(until_decided=True, papers_too=True)) > 5
+    assert papers(RunConfig()) == 11
 
 
 @pytest.fixture
@@ -384,7 +385,7 @@ def test_a_control_is_asked_a_later_test_only_if_an_llm_is_undecided(tmp_path: P
     perplexity = by_id()["perplexity"]
 
     def asked_of_control(kind: str, folder: str, least: float) -> dict[str, Result]:
-        options = Options(until_decided=True, min_power=least)
+        options = RunConfig(until_decided=True, min_power=least)
         control = Teller("oracle")
         control.spec = "teller:control"
         subjects = [RunSource(control, joined=True), RunSource(Teller(kind))]
@@ -413,8 +414,8 @@ def test_a_control_is_asked_no_test_without_a_verdict() -> None:
     control.capabilities = frozenset(Capability)
     membership = by_id()["membership"]
     subjects = [RunSource(control, joined=True), RunSource(Teller("oracle"))]
-    (own, tested) = plan(subjects, [wine()], [IS], [membership], Options(until_decided=True, papers_too=True))
+    (own, tested) = plan(subjects, [wine()], [IS], [membership], RunConfig(until_decided=True, papers_too=True))
     assert own.skip == "it has no verdict, and --until-decided asks a control only what decides verdicts"
     assert tested.queries
-    (own, _) = plan(subjects, [wine()], [IS], [membership], Options())
+    (own, _) = plan(subjects, [wine()], [IS], [membership], RunConfig())
     assert own.queries == tested.queries

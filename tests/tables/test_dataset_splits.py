@@ -11,7 +11,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.prompts import default_prompts
 from tabcontam.evidence.registry import by_id
 from tabcontam.tables.dataset_cards import first_split, load_card
-from tabcontam.tables.dataset_splits import SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
@@ -67,9 +67,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def failure(*specs: str, **splits: str) -> str:
+def failure(*specs: str, column: str | None = None) -> str:
     with pytest.raises(UsageError) as error:
-        load_tables(specs, SplitChoice(tuple(splits.get("names", "").split()), splits.get("column")))
+        load_tables(specs, column)
     assert "\n" not in str(error.value)
     return str(error.value)
 
@@ -84,7 +84,7 @@ def failure(*specs: str, **splits: str) -> str:
     ],
 )
 def test_each_split_is_a_table_and_rows_of_both_are_known(folder: Path, specs: list[str], column: str | None) -> None:
-    (train, test), lines = load_tables(specs, SplitChoice(column=column))
+    (train, test), lines = load_tables(specs, column)
     assert (train.split, test.split) == ("train", "test")
     assert (len(train.rows), len(test.rows)) == (40, 32)
     assert train.columns == test.columns == tuple(HEADER.split(","))
@@ -126,18 +126,13 @@ def test_a_split_says_of_itself_what_is_otherwise(folder: Path) -> None:
 
 
 def test_splits_are_selected_by_name(folder: Path) -> None:
-    for specs, splits in (
-        (["tides.toml"], SplitChoice(("test",))),
-        (["tides.toml#Test"], SplitChoice()),
-        (["train.csv#train", "plain.csv#test"], SplitChoice(("TEST",))),
-        (["both.csv"], SplitChoice(("test",), "part")),
-    ):
-        (table,), lines = load_tables(specs, splits)
+    for spec, column in (("tides.toml#Test", None), ("both.csv#test", "part")):
+        (table,), lines = load_tables([spec], column)
         assert (table.split, table.elsewhere, len(lines)) == ("test", 1, 1)
-    both, _ = load_tables(["tides.toml"], SplitChoice(("all",)))
-    assert [table.split for table in both] == ["train", "test"]
-    (alone,), _ = load_tables(["plain.csv"], SplitChoice(("all",)))
-    assert alone.split == ""
+    for specs, column in ((["tides.toml#all"], None), (["both.csv#test", "both.csv#train"], "part")):
+        both, _ = load_tables(specs, column)
+        assert {table.split for table in both} == {"train", "test"}
+        assert [table.elsewhere for table in both] == [1, 1]
 
 
 def test_no_query_asks_about_a_row_of_both_and_no_prompt_shows_one_of_the_other(folder: Path) -> None:
@@ -180,10 +175,7 @@ def test_wrong_splits_are_one_line(folder: Path) -> None:
     (folder / "one.csv").write_text("a,b,part\n1,2,x\n3,4,x\n5,6,y\n")
     (folder / "lacking.csv").write_text("a,b,part\n1,2,x\n3,4,\n5,6,y\n")
     assert "unknown split 'tset' of edition 2026; known: train, test" in failure("tides.toml#tset")
-    assert "unknown split 'dev'; known: train, test" in failure("tides.toml", names="dev")
-    assert "iris@scikit-learn has no splits" in failure("iris#test")
-    assert "iris@scikit-learn has no splits" in failure("iris", names="test")
-    assert "train.csv has no splits; name them as in FILE#dev" in failure("train.csv", names="dev")
+    assert "edition scikit-learn has no splits" in failure("iris#test")
     assert "odd.csv#test lacks 'label' of train.csv#train" in failure("train.csv#train", "odd.csv#test")
     for spec in ("train.csv#", "train.csv#a#", "my.db#", "iris#", "tides.toml#", "nowhere.csv#", "openml:61#"):
         assert failure(spec) == f"{spec} names nothing after the #; leave it out, or name a split or a table there"
@@ -193,7 +185,7 @@ def test_wrong_splits_are_one_line(folder: Path) -> None:
     assert "one.csv#y has one row" in failure("one.csv", column="part")
     assert "has no value in row 2" in failure("lacking.csv", column="part")
     assert "unknown column of both.csv 'prat'; did you mean part?" in failure("both.csv", column="prat")
-    assert "names its split already" in failure("both.csv#x", column="part")
+    assert "unknown split of both.csv 'tset'; did you mean test?" in failure("both.csv#tset", column="part")
     assert "my.db has no table 'older'" in failure("my.db#older#train")
     (folder / "wide.csv").write_text("a,b,c\n" + "".join(f"{n},1,2\n" for n in range(40)))
     assert "has 40 values" in failure("wide.csv", column="a")

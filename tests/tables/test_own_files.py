@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tabcontam.api import load_results, run
-from tabcontam.asking.query_plan import Options, RunSource, plan, rows_shown
+from tabcontam.asking.query_plan import RunSource, plan, rows_shown
 from tabcontam.cli import list_command
 from tabcontam.cli.commands import main
+from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.provider_registry import ModelSettings, resolve
@@ -203,7 +204,7 @@ def test_a_function_of_scikit_learn_that_gives_no_table_is_one_line(folder: Path
 def leaving(table: Table) -> dict[tuple[str, str], int]:
     model = resolve("openai:somebody@http://192.0.2.1/v1").open(ModelSettings())
     serializer, tests = load_serializers()["is"], [by_id()["feature_completion"]]
-    return rows_shown(plan([RunSource(model)], [table], [serializer], tests, Options()))
+    return rows_shown(plan([RunSource(model)], [table], [serializer], tests, RunConfig()))
 
 
 @pytest.mark.slow

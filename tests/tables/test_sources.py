@@ -15,7 +15,7 @@ import pytest
 
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
-from tabcontam.tables.dataset_splits import SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.known_rows import load_known
 from tabcontam.tables.readers import base
@@ -362,7 +362,7 @@ def test_the_splits_of_a_dataset_are_compared_with_each_other_and_with_no_other_
     (train, test, moons, own), lines = load_tables(specs)
     assert (train.elsewhere, test.elsewhere, moons.elsewhere, own.elsewhere) == (1, 1, 0, 0)
     assert lines[0] == "hf:datasets/o/n#train: 1 of 4 rows are in another split, too, and are never asked"
-    (chosen,), _ = load_tables(specs[:2], SplitChoice(("test",)))
+    (chosen,), _ = load_tables(specs[1:2])
     assert chosen.named == "hf:datasets/o/n#test"
 
 

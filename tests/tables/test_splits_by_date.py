@@ -8,7 +8,7 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.tables.dataset_splits import SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.splits_by_date import is_dated, months_of, sides_of
 from tabcontam.tables.table import Table, load_table
 
@@ -47,11 +47,11 @@ def test_no_row_is_on_the_wrong_side_and_none_is_lost(tmp_path: Path) -> None:
 
 
 def test_a_split_by_dates_is_asked_alone_and_rows_of_the_month_are_said(tmp_path: Path) -> None:
-    (table,), lines = load_tables([card(tmp_path)], SplitChoice(("after-2025-01",)))
+    (table,), lines = load_tables([f"{card(tmp_path)}#after-2025-01"])
     assert table.named.endswith("#after-2025-01")
     assert len(table.rows) == 3
     assert lines == ("levels: 2 of 6 rows are of 2025-01 itself and are never asked",)
-    tables, _ = load_tables([card(tmp_path)], SplitChoice(("before-2025-02", "AFTER-2024-12")))
+    tables, _ = load_tables([f"{card(tmp_path)}#{split}" for split in ("before-2025-02", "AFTER-2024-12")])
     assert [(one.split, len(one.rows)) for one in tables] == [("before-2025-02", 3), ("after-2024-12", 5)]
 
 
@@ -63,33 +63,32 @@ def test_a_split_by_dates_is_named_behind_the_dataset(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("name", "said"),
     [
-        (("after-2025-01", "train"), "after-2025-01 splits by date and train does not"),
-        (("after-2030-01",), "#after-2030-01 has no row; give a split of two or more"),
-        (("after-2025-13",), "unknown split 'after-2025-13' of levels; its rows have dates: write before-cutoff"),
+        ("after-2030-01", "#after-2030-01 has no row; give a split of two or more"),
+        ("after-2025-13", "unknown split 'after-2025-13' of levels; its rows have dates: write levels#after-YYYY-MM"),
     ],
 )
-def test_what_is_no_split_by_dates_is_one_line(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
+def test_what_is_no_split_by_dates_is_one_line(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(UsageError) as error:
-        load_tables([card(tmp_path)], SplitChoice(names))
+        load_tables([f"{card(tmp_path)}#{name}"])
     assert said in str(error.value)
 
 
 def test_a_file_has_no_dates(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("a,b\n1,2\n3,4\n5,6\n", "utf-8")
-    with pytest.raises(UsageError, match=r"the rows of own.csv have no dates; name a dataset whose card has dated_by"):
-        load_tables([str(tmp_path / "own.csv")], SplitChoice(("after-2025-01",)))
+    (table,), _ = load_tables([f"{tmp_path / 'own.csv'}#after-2025-01"])
+    assert (table.split, len(table.rows)) == ("after-2025-01", 3)  # the user's own name
 
 
 def test_a_table_without_dated_rows_is_on_one_side_as_its_card_says() -> None:
     iris = load_table("iris")
-    (before,), _ = load_tables(["iris"], SplitChoice(("before-2025-01",)))
+    (before,), _ = load_tables(["iris#before-2025-01"])
     assert (before.named, before.rows) == ("iris#before-2025-01", iris.rows)
     assert load_table("iris#before-2025-01") == before
     with pytest.raises(UsageError, match="iris#after-2025-01 has no row"):
-        load_tables(["iris"], SplitChoice(("after-2025-01",)))
-    both = load_tables(["iris"], SplitChoice(("before-2025-01", "after-2025-01")))
+        load_tables(["iris#after-2025-01"])
+    both = load_tables(["iris#before-2025-01", "iris#after-2025-01"])
     assert both == ((before,), ("iris#after-2025-01 has no row, so that nothing is asked",))
 
 
@@ -97,8 +96,8 @@ def test_a_table_that_grew_over_the_month_is_on_no_side(tmp_path: Path) -> None:
     name = card(tmp_path, released="2024-12", completed="2025-03")
     Path(name).write_text(Path(name).read_text("utf-8").replace('dated_by = "day"\n', ""), "utf-8")
     with pytest.raises(UsageError, match="levels have no dates, and the table is of 2024-12 to 2025-03"):
-        load_tables([name], SplitChoice(("after-2025-01",)))
-    (after,), _ = load_tables([name], SplitChoice(("after-2024-11",)))
+        load_tables([f"{name}#after-2025-01"])
+    (after,), _ = load_tables([f"{name}#after-2024-11"])
     assert len(after.rows) == len(DAYS)
 
 
@@ -120,14 +119,14 @@ def test_a_column_of_names_is_dated_by_the_card(tmp_path: Path) -> None:
 def test_splits_of_other_kinds_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown split 'after-cutoff' of levels; its rows have dates: write"):
         load_tables([f"{card(tmp_path)}#after-cutoff"])
-    with pytest.raises(UsageError, match="unknown split 'later' of levels; its rows have dates: write before-cutoff"):
-        load_tables([card(tmp_path)], SplitChoice(("later",)))
+    with pytest.raises(UsageError, match="unknown split 'later' of levels; its rows have dates: write levels#after"):
+        load_tables([f"{card(tmp_path)}#later"])
 
 
 @needs_data
 def test_a_card_with_splits_of_its_own_is_parted_by_no_date() -> None:
     with pytest.raises(UsageError, match="adult has the split train, and its rows have no dates"):
-        load_tables(["adult"], SplitChoice(("after-2023-10",)))
+        load_tables(["adult#after-2023-10"])
 
 
 @pytest.mark.parametrize(
@@ -167,7 +166,7 @@ def test_the_rows_of_each_dated_card_are_between_its_dates(name: str) -> None:
 @pytest.mark.parametrize("month", ["2023-10"])
 def test_one_table_gives_both_sides(month: str) -> None:
     table = load_table("internationals")
-    (before, after), lines = load_tables(["internationals"], SplitChoice((f"before-{month}", f"after-{month}")))
+    (before, after), lines = load_tables([f"internationals#before-{month}", f"internationals#after-{month}"])
     assert max(months_of(before)) < month < min(months_of(after))
     own = months_of(table).count(month)
     assert len(before.rows) + own + len(after.rows) == len(table.rows)

@@ -20,7 +20,7 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.tables import table as datasets
 from tabcontam.tables.dataset_cards import Card, ClassificationQuestion, Edition, find_card, load_card, load_cards
-from tabcontam.tables.dataset_splits import SplitChoice, load_tables
+from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.editions import cache_folder, edition_bytes
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.text_tasks import TextForm
@@ -343,7 +343,7 @@ def test_a_dataset_of_texts_has_its_columns_and_splits(card_name: str, known: tu
 @needs_data
 @pytest.mark.parametrize("name", ["adult", "imdb", "rte", "wnli"])
 def test_every_split_of_a_card_loads_with_the_same_columns(name: str) -> None:
-    tables, _ = load_tables([name], SplitChoice(("all",)))
+    tables, _ = load_tables([f"{name}#all"])
     assert len({table.columns for table in tables}) == 1
     for table, part in zip(tables, CARDS[name].editions[0].parts, strict=True):
         assert (table.split, len(table.rows), table.sha256) == (part.split, part.rows, part.sha256)

@@ -118,8 +118,6 @@ def test_on_the_command_line_and_in_python(runs: Path) -> None:
     [
         ("gate after --baseline none", "none is no run folder"),
         ("gate after --baseline ./after", "--baseline: after is the run itself; name the folder of an earlier one"),
-        ("run --baseline before", "--baseline is a condition of --gate; add --gate"),
-        ("run --gate --out new --baseline none", "none is no run folder"),
         ("gate --llm simulated:oracle --dataset iris --out new --baseline none", "none is no run folder"),
     ],
 )

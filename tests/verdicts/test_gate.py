@@ -349,7 +349,7 @@ def test_what_the_gate_does_not_know_is_an_error(conditions: Changes, message: s
 
 
 class TestCommand:
-    """`gate` and `run --gate`."""
+    """The command `gate`."""
 
     @pytest.fixture
     def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -396,7 +396,7 @@ class TestCommand:
         [
             (["--queries", "3"], "--queries: a past run is not asked again"),
             (["--seed", "0"], "--seed: "),  # also where it is the default
-            (["--rules", "calibrated", "-x", "-k", "full", "--out", "x"], "--out, -k, --rules, -x: "),
+            (["--rules", "calibrated", "-x", "-k", "full", "--out", "x"], "-k, --out, --rules, -x: "),
             (["--dry-run"], "--dry-run: "),
             (["--llm", "k"], "unknown LLM"),
             (["--dataset", "iris"], "unknown dataset"),
@@ -423,10 +423,7 @@ class TestCommand:
             ["gate", "--dataset", "iris"],
             ["gate", "nowhere"],
             ["gate", "--llm", "simulated:oracle", "--dataset", "iris", "--dry-run"],
-            ["run", "--gate", "--dry-run"],
-            ["run", "--fail-on", "undecided"],
             ["run", "--min-power", "0.2"],
-            ["run", "--max-memory-share", "0.05"],
         ],
     )
     def test_a_gate_that_could_not_tell_anything_is_one_line(
@@ -476,29 +473,12 @@ class TestCommand:
             named = ["--llm", f"control:{kind}", "--dataset", "iris", "-k", "full_completion", "--out", kind]
             assert cli.main(["gate", *named]) == code
 
-    @pytest.mark.slow
-    def test_the_report_of_a_run_and_then_the_line(self, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
-        assert cli.main(asked) == 0
-        assert cli.main([*asked, "--gate", "-q"]) == 1
-        *report, line = capsys.readouterr().out.splitlines()
-        assert line.startswith("contaminated: simulated:oracle on iris: ")
-        assert any("short summary" in one for one in report)
-
-    @pytest.mark.slow
-    def test_json_stays_json(self, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
-        assert cli.main([*asked, "--gate", "--json"]) == 1
-        out, err = capsys.readouterr()
-        assert json.loads(out)["schema"] == 1
-        assert err.splitlines()[-1].startswith("contaminated: ")
-
     def test_help_tells_the_exit_codes(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("COLUMNS", "200")
         with pytest.raises(SystemExit):
-            cli.main(["gate", "--help"])
+            cli.main(["gate", "--help-all"])
         said = capsys.readouterr().out
         for line in (
             "0  clean",

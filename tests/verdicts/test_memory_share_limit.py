@@ -181,7 +181,7 @@ def test_two_intervals_contradict_each_other() -> None:
 
 
 class TestCommand:
-    """`--max-memory-share` of `gate` and `run --gate`."""
+    """`--max-memory-share` of `gate`."""
 
     @pytest.fixture(autouse=True)
     def here(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.config import FAMILY_OVER
 from tabcontam.evidence.base import EvidenceKind, Family, Statistic, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact_statistics import clopper_pearson
@@ -13,7 +14,6 @@ from tabcontam.verdicts.columns import record_of
 from tabcontam.verdicts.llm_ranking import Rank, correlations, ranking
 from tabcontam.verdicts.result_building import conclude, tables
 from tabcontam.verdicts.result_types import Result, TableVerdict
-from tabcontam.verdicts.rules import FAMILY_OVER
 from tabcontam.verdicts.run_facts import known_tests
 from tests.needed import needed
 

@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
@@ -25,7 +26,7 @@ LEVEL = 0.01
 @cache
 def cells() -> Sequence[PlannedResult]:
     subject = RunSource(SimulatedModel("oracle"))
-    return plan([subject], [ships()], [load_serializers()["is"]], TESTS, Options(until_decided=True))
+    return plan([subject], [ships()], [load_serializers()["is"]], TESTS, RunConfig(until_decided=True))
 
 
 def decided(

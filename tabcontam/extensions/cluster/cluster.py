@@ -13,11 +13,11 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from tabcontam.config import RayOptions
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.extensions.cluster import ray_library
 from tabcontam.extensions.cluster.cluster_joining import TOKEN, TOKEN_FILE, WANTS_TOKEN, own_token, reach, split_address
@@ -30,19 +30,6 @@ PULSE = 2.0  # seconds between two checks of the cluster's head
 # Failed checks in a row after which the head counts as lost, in at most 35 seconds. After 60, Ray would end this
 # process, even during its work.
 LOOKS = 7
-
-
-@dataclass(frozen=True)
-class RayOptions:
-    """The options of LLMs on Ray.
-
-    `address`: the address of a cluster; "" starts a cluster here. `replicas`: the number for each LLM. `gpus`: the
-    number for each replica, if the cluster has GPUs.
-    """
-
-    address: str = ""
-    replicas: int = 1
-    gpus: int = 1
 
 
 class Cluster:
@@ -94,7 +81,7 @@ class Cluster:
         if self._begun:
             return
         if not find_spec("ray"):
-            raise UsageError(f"{option('engine', 'ray')} needs the package ray: {INSTALL}")
+            raise UsageError(f"{option_name('ray')} needs the package ray: {INSTALL}")
         os.environ.update({name: value for name, value in ray_library.USUAL.items() if name not in os.environ})
         logging.getLogger("ray").setLevel(logging.ERROR)
         how: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -121,7 +108,7 @@ class Cluster:
     def _unjoined(self, error: Exception) -> str:
         if not self.order.address:
             return f"Ray cannot be started on this machine: {one_line(error)}"
-        where = option("ray_address", self.order.address)
+        where = option("ray", f"address={self.order.address}")
         if WANTS_TOKEN in str(error).lower():
             return (
                 f"{where}: the Ray cluster there needs its token; set RAY_AUTH_MODE=token, and {TOKEN} to the token "
@@ -216,14 +203,7 @@ class Cluster:
             gc.unfreeze()
 
 
-def check_engine(engine: str | None, address: str | None, replicas: int | None, gpus: int | None) -> RayOptions | None:
-    """Return these options as one object; None if LLMs are loaded in this process. Raises `UsageError`."""
-    given = {"ray_address": address, "replicas": replicas, "gpus_per_replica": gpus}
-    if engine != "ray":
-        for word, value in given.items():
-            if value is not None:
-                raise UsageError(f"{option_name(word)} is for replicas on Ray; add {option('engine', 'ray')}")
-        return None
+def check_ray() -> None:
+    """Raise `UsageError` if the package ray is not installed."""
     if not find_spec("ray"):
-        raise UsageError(f"{option('engine', 'ray')} needs the package ray: {INSTALL}")
-    return RayOptions(address or "", replicas or 1, gpus or 1)
+        raise UsageError(f"{option_name('ray')} needs the package ray: {INSTALL}")

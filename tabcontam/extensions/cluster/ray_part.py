@@ -6,24 +6,23 @@ from functools import partial
 from tabcontam.asking.preparing import Elsewhere
 from tabcontam.asking.query_plan import RunSource, check_reachable
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
-from tabcontam.extensions.cluster.cluster import Cluster, check_engine
+from tabcontam.extensions.cluster.cluster import Cluster, check_ray
 from tabcontam.extensions.cluster.machines import ClusterMachines
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely
 from tabcontam.models.base import Model
-from tabcontam.runs.run import RunOrder
 from tabcontam.runs.run_part import RunPart
-
-SETTINGS = ("engine", "ray_address", "replicas", "gpus_per_replica")
 
 
 class RayPart(RunPart):
-    """The cluster of a run whose `engine` is Ray."""
+    """The cluster of a run with the setting `ray`."""
 
-    def __init__(self, order: RunOrder, progress: Progress) -> None:
-        super().__init__(order, progress)
-        chosen = check_engine(*map(order.extension_settings.get, SETTINGS))
-        self._cluster = Cluster(chosen, progress.note) if chosen else None
+    def __init__(self, config: RunConfig, progress: Progress) -> None:
+        super().__init__(config, progress)
+        if config.ray is not None:
+            check_ray()
+        self._cluster = Cluster(config.ray, progress.note) if config.ray is not None else None
         self._machines: ClusterMachines | None = None
 
     def model(self, model: Model) -> Model:

@@ -4,9 +4,9 @@ import argparse
 from typing import Any
 
 from tabcontam.cli.command import Command
-from tabcontam.cli.option_values import folder, path
+from tabcontam.cli.option_values import path
 from tabcontam.cli.printing import console_of, open_page, print_json, write_files
-from tabcontam.cli.run_arguments import add_open
+from tabcontam.cli.run_arguments import add_settings
 from tabcontam.errors import UsageError
 
 OWN = "chronology"  # the folder of the report, inside the first run's folder
@@ -39,11 +39,11 @@ def add_chronology(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--out",
-        type=folder,
+        type=path,
         metavar="DIR",
         help="the folder of chronology.html and chronology.json (default: chronology in the first RUN_DIR)",
     )
-    add_open(command)
+    add_settings(command, "open")
     command.add_argument("--json", action="store_true", help="print chronology.json")
 
 

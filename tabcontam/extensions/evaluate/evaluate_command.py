@@ -4,16 +4,16 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command import Command
-from tabcontam.cli.option_values import draws, folder, positive, shots
+from tabcontam.cli.option_values import draws, path, positive, shots
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
-from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, add_files, add_open, add_run_limits, add_sending
+from tabcontam.cli.run_arguments import OF_FILES, OF_LIMITS, add_settings, typed_settings
 from tabcontam.cli.run_commands import print_end
+from tabcontam.config import FORMS, LIMITS, RUN, RunConfig
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
-    from tabcontam.runs.run import Outcome, Run, RunOrder
+    from tabcontam.runs.run import Outcome, Run
 
 SHOTS, DRAWS, ROWS = (0, 1, 4, 16, 64), 5, 100
 TEMPLATE = "text"
@@ -35,8 +35,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     what = command.add_argument_group("models, tables and queries")
-    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=texts.LLM)
-    what.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
+    add_settings(what, "llm", "dataset")
     what.add_argument(
         "--shots",
         type=shots,
@@ -69,30 +68,27 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
         help="the form in which rows are written: text or list as in TabLLM, a name from list serializers, or a TOML "
         f"file of your own (default: {TEMPLATE})",
     )
-    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=texts.PROMPTS)
+    add_settings(what, "prompts")
     what.add_argument(
         "--no-memory-share", action="store_true", help="ask about no twins; this halves the number of queries"
     )
     what.add_argument(
         "--in-words", action="store_true", help="ask every model in words, even if it gives log-probabilities"
     )
-    add_files(what)
-    what.add_argument("--split", action="append", default=[], metavar="NAME", help=texts.SPLIT)
-    what.add_argument("--split-column", metavar="COLUMN", help=texts.SPLIT_COLUMN)
+    add_settings(what, *OF_FILES, "known", "split_column")
     how = command.add_argument_group("asking")
-    how.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="the same seed draws the same rows and shots (default: 0)"
-    )
-    add_sending(how)
-    add_run_limits(command.add_argument_group("limits, cost and stored replies"))
+    add_settings(how, "seed", default=0, help="the same seed draws the same rows and shots (default: 0)")
+    add_settings(how, "batch_size", "batch_api", "send_rows")
+    add_settings(how, "form", choices=FORMS, help=RunConfig.form.about.partition(";")[0])
+    add_settings(command.add_argument_group(LIMITS), *OF_LIMITS)
     where = command.add_argument_group("the report")
     where.add_argument(
         "--out",
-        type=folder,
+        type=path,
         metavar="DIR",
         help="the folder of the run, with evaluation.html and evaluation.json next to its other files",
     )
-    add_open(where)
+    add_settings(where, "open")
     where.add_argument("--json", action="store_true", help="print evaluation.json")
 
 
@@ -106,7 +102,7 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.open and options.dry_run:
         raise UsageError("--dry-run writes no report; leave --open out")
     shown = progress(quiet=False)
-    run = prepare(_order(options), shown, asks=not options.dry_run)
+    run = prepare(_config(options), shown, asks=not options.dry_run)
     for line in run.notices:
         print(line, file=sys.stderr)
     if options.dry_run:
@@ -119,46 +115,14 @@ def evaluate(options: argparse.Namespace) -> int:
     return print_end(outcome)
 
 
-def _order(options: argparse.Namespace) -> "RunOrder":
-    from tabcontam.asking.query_plan import Options
+def _config(options: argparse.Namespace) -> RunConfig:
     from tabcontam.extensions.evaluate.evaluation_run import few_shot
-    from tabcontam.runs.run import RunOrder
-    from tabcontam.tables.dataset_splits import SplitChoice
-    from tabcontam.tables.readers.base import text_format
 
     test = few_shot(
         options.shots, options.draws, options.queries, twins=not options.no_memory_share, in_words=options.in_words
     )
-    return RunOrder(
-        llms=tuple(options.llm),
-        datasets=tuple(options.dataset),
-        serializers=tuple(options.template) or (TEMPLATE,),
-        prompts=tuple(options.prompts),
-        tests=(test,),
-        options=Options(
-            seed=options.seed,
-            connections=options.max_connections,
-            batch=options.batch,
-            retry_unanswered=options.retry_unanswered,
-            last_failed=options.last_failed,
-            most_requests=options.max_requests,
-            most_dollars=options.max_cost,
-        ),
-        controls=False,
-        out=options.out,
-        target=options.target,
-        name=options.name,
-        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
-        splits=SplitChoice(tuple(options.split), options.split_column),
-        known=tuple(options.known),
-        send_rows=options.send_rows,
-        form=options.form or FORMS[0],
-        batch_size=options.batch_size or BATCH_SIZE,
-        prices=options.prices,
-        cache=options.cache,
-        command=command_line(),
-        began=options.began,
-    )
+    words = typed_settings(options, RUN) | {"shots": None, "queries": None, "own_tests": (test,), "controls": False}
+    return RunConfig(**words, serializer=options.template or (TEMPLATE,), command=command_line(), began=options.began)
 
 
 def _report(outcome: "Outcome", options: argparse.Namespace, found: Any) -> None:

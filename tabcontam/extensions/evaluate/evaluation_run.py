@@ -38,9 +38,9 @@ def evaluations(run: Run, outcome: Outcome) -> list[Evaluation]:
     """Return the evaluation of each LLM and table of the run."""
     tables = {(table.name, table.edition, table.split): table for table in run.tables}
     lines = {
-        place: notes(test, table, seeded(table, run.order.options.seed, test.draws_as or test.id))
+        place: notes(test, table, seeded(table, run.config.seed, test.draws_as or test.id))
         for place, table in tables.items()
-        for test in run.order.tests
+        for test in run.config.own_tests
         if isinstance(test, FewShot)
     }
     read = read_again(outcome.folder, outcome.results, english())

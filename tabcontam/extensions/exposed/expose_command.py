@@ -5,11 +5,10 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command import Command
-from tabcontam.cli.option_values import copies, folder, level, path
+from tabcontam.cli.option_values import copies, level, path
 from tabcontam.cli.printing import print_json
-from tabcontam.cli.run_arguments import add_reading
+from tabcontam.cli.run_arguments import OF_FILES, add_settings
 from tabcontam.errors import Exit
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     what = command.add_argument_group("tables that the models read")
-    what.add_argument("--dataset", action="append", default=[], metavar=texts.DATASET_FORMS, help=texts.DATASET)
+    add_settings(what, "dataset")
     what.add_argument(
         "--copies",
         type=copies,
@@ -79,14 +78,10 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="read this English prose (paragraphs with blank lines between) in place of the shipped one",
     )
-    add_reading(what)
+    add_settings(what, *OF_FILES)
     how = command.add_argument_group("the models")
     how.add_argument(
-        "--out",
-        type=folder,
-        required=True,
-        metavar="DIR",
-        help="the folder of the models, a new one or one to continue",
+        "--out", type=path, required=True, metavar="DIR", help="the folder of the models, a new one or one to continue"
     )
     how.add_argument(
         "--size",
@@ -114,13 +109,7 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         help="the highest learning rate with --llm (default: 0.05 divided by the model's width, ten times that with "
         "--lora)",
     )
-    how.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="the same seed makes the same model on one machine (default: 0)",
-    )
+    add_settings(how, "seed", default=0, help="the same seed makes the same model on one machine (default: 0)")
     how.add_argument(
         "--run",
         action="store_true",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli import help_texts as texts
 from tabcontam.cli.command import Command
-from tabcontam.cli.option_values import folder, path
+from tabcontam.cli.option_values import path
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
-from tabcontam.cli.run_arguments import add_open, add_reading
+from tabcontam.cli.run_arguments import OF_FILES, add_settings
+from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -49,34 +49,20 @@ def add_ladder(command: argparse.ArgumentParser) -> None:
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument("folders", type=path, nargs="+", metavar="DIR", help="folders of models, or of runs")
     what = command.add_argument_group("models and tables")
-    what.add_argument(
-        "--dataset",
-        action="append",
-        default=[],
-        metavar=texts.DATASET_FORMS,
-        help=f"{texts.DATASET}; one that a model never read counts as read 0 times (default: the tables that it read)",
-    )
-    what.add_argument(
-        "--serializer",
-        action="append",
-        default=[],
-        metavar="NAME|FILE",
-        help=f"{texts.SERIALIZER} (default: the first form in which the model read the rows)",
-    )
-    what.add_argument("-k", dest="tests", metavar="EXPR", help=texts.EXPRESSION)
-    what.add_argument("-m", dest="marks", metavar="EXPR", help=texts.MARKS)
-    add_reading(what)
-    what.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
-    )
+    about = "; one that a model never read counts as read 0 times (default: the tables that it read)"
+    add_settings(what, "dataset", help=RunConfig.dataset.about + about)
+    about = " (default: the first form in which the model read the rows)"
+    add_settings(what, "serializer", help=RunConfig.serializer.about + about)
+    add_settings(what, "tests", "marks", *OF_FILES)
+    add_settings(what, "seed", default=0)
     where = command.add_argument_group("the report")
     where.add_argument(
         "--out",
-        type=folder,
+        type=path,
         metavar="DIR",
         help="the folder of ladder.html, ladder.json and the runs that are made (default: ladder in the first DIR)",
     )
-    add_open(where)
+    add_settings(where, "open")
     where.add_argument("--json", action="store_true", help="print ladder.json")
 
 
@@ -138,26 +124,12 @@ def _forms(card: "ExposureCard") -> tuple[str, ...]:
 
 def _interrupted(rung: LadderPlan, options: argparse.Namespace, shown: "Progress") -> bool:
     """Ask the model of one rung. Return True if the user interrupted it. Raises `UsageError` if no answer came."""
-    from tabcontam.asking.query_plan import Options
-    from tabcontam.runs.run import RunOrder, execute, prepare
-    from tabcontam.tables.readers.base import text_format
+    from tabcontam.runs.run import execute, prepare
 
-    order = RunOrder(
-        llms=(f"hf:{rung.llm}",),
-        datasets=rung.datasets,
-        serializers=rung.serializers,
-        expression=options.tests,
-        marks=options.marks,
-        options=Options(seed=options.seed),
-        controls=False,
-        out=rung.out,
-        target=options.target,
-        name=options.name,
-        text=text_format(options.delimiter, options.encoding, options.header, options.header_line),
-        command=command_line(),
-        began=options.began,
-    )
-    outcome = execute(prepare(order, shown), shown)
+    own = {"llm": (f"hf:{rung.llm}",), "dataset": rung.datasets, "serializer": rung.serializers, "out": rung.out}
+    read = {name: getattr(options, name) for name in ("tests", "marks", "seed", "began", *OF_FILES)}
+    config = RunConfig(**own, **read, controls=False, command=command_line())
+    outcome = execute(prepare(config, shown), shown)
     if outcome.failure:
         raise UsageError(f"{rung.llm} gave no answer: {outcome.failure}")
     return outcome.results.run.interrupted

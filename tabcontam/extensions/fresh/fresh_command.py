@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.command import Command
-from tabcontam.cli.option_values import folder, path, positive
-from tabcontam.cli.run_arguments import add_limits, add_reading
+from tabcontam.cli.option_values import path, positive
+from tabcontam.cli.run_arguments import OF_FILES, OF_LIMITS, add_settings
+from tabcontam.config import LIMITS, RunConfig
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
         "--since", required=True, metavar="DATE", help="the first day that counts as fresh, such as 2026-03-01"
     )
     command.add_argument("--until", metavar="DATE", help="the first day that no longer counts (default: none)")
-    command.add_argument("--out", type=folder, required=True, metavar="DIR", help="the folder for the output")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of all random draws (default: 0)")
+    command.add_argument("--out", type=path, required=True, metavar="DIR", help="the folder for the output")
+    add_settings(command, "seed", default=0, help="the seed of all random draws (default: 0)")
     rows = command.add_argument_group("a table")
     rows.add_argument(
         "--dated-by", metavar="COLUMN", help="the column of dates (default: the one that the table's card names)"
@@ -60,7 +61,7 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
         help="the format of these dates for Python's strptime, such as %%d/%%m/%%Y (default: ISO 8601, or that of the "
         "table's card)",
     )
-    add_reading(rows)
+    add_settings(rows, *OF_FILES)
     texts = command.add_argument_group("texts")
     texts.add_argument(
         "--address",
@@ -93,7 +94,7 @@ def add_fresh(command: argparse.ArgumentParser) -> None:
         help="earlier texts, from the DIR of another set or as JSON lines; shows whether the models of --ask know them "
         "better than the fresh texts, by perplexity and by copied text",
     )
-    add_limits(command.add_argument_group("limits, cost and stored replies"))
+    add_settings(command.add_argument_group(LIMITS), *OF_LIMITS)
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -149,7 +150,6 @@ def _feed(words: Mapping[str, Any]) -> "Feed | None":
 
 def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
     """Return the order for a set of fresh texts. `words` are the arguments of `tabcontam.fresh`."""
-    from tabcontam.asking.query_plan import Options
     from tabcontam.extensions.fresh.fresh_set import FreshOrder
     from tabcontam.extensions.fresh.thresholds import DEFAULT_TEXTS
 
@@ -165,15 +165,7 @@ def fresh_order(words: Mapping[str, Any], feed: "Feed") -> "FreshOrder":
         ask=tuple(words["ask"]),
         old=words["old"],
         human=words["human"],
-        options=Options(
-            seed=words["seed"],
-            connections=words["max_connections"],
-            retry_unanswered=words["retry_unanswered"],
-            most_requests=words["max_requests"],
-            most_dollars=words["max_cost"],
-        ),
-        prices=words["prices"],
-        cache=words["cache"],
+        config=RunConfig(**{name: words[name] for name in ("seed", *OF_LIMITS[1:])}),
         dry_run=words.get("dry_run", False),
     )
 

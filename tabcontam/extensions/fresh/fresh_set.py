@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.asking.estimate import Estimate
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import lock_run_folder, open_folder
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, ReplyState
 from tabcontam.extensions.fresh.feeds.collecting import TextCollection, collect, fetcher_of
@@ -93,9 +93,7 @@ class FreshOrder:
     ask: tuple[str, ...] = ()
     old: Path | None = None
     human: Path | None = None
-    options: Options = field(default_factory=Options)
-    prices: Path | None = None
-    cache: bool = True
+    config: RunConfig = field(default_factory=RunConfig)
     dry_run: bool = False
 
 
@@ -118,7 +116,7 @@ class _AskingEnd(Exception):
 def make(order: FreshOrder, progress: Progress) -> FreshSet:
     """Collect, ask and write a fresh set. Raises `UsageError` for a contradictory order before any request is sent."""
     _check(order)
-    settings = ModelSettings(seed=order.options.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
+    settings = ModelSettings(seed=order.config.seed, needs=frozenset({Capability.GENERATE, Capability.SCORE}))
     _claim(order.feed, settings.keyring)
     named = by_name(list(dict.fromkeys([*filter(None, (order.llm, order.judge)), *order.ask])))
     models = {name: resolve(spec).open(settings) for name, spec in named.items()}
@@ -145,8 +143,8 @@ def make(order: FreshOrder, progress: Progress) -> FreshSet:
             raise UsageError(f"no text of {order.feed.title} is fresh: {left_out or 'there was none'}")
         document = _document(order, found, passages)
         _write_hidden(order.out, PASSAGES, map(_passage_line, passages))
-        store = Store.open() if order.cache else Store()
-        questioning = QuestionAsker(order.options, store, load_prices(order.prices), progress)
+        store = Store.open() if order.config.cache else Store()
+        questioning = QuestionAsker(order.config, store, load_prices(order.config.prices), progress)
         work = _FreshStages(order, passages, old, people, models, questioning, document)
         try:
             run_to_end(work.whole(), questioning.stop)
@@ -242,7 +240,7 @@ class _FreshStages:
         if self.order.dry_run:
             return list(map(longest_question, (*candidates, *map(longest_summary, self.passages))))
         outcomes = [question_of(one, reply_of(answers, queries[one.id])) for one in candidates]
-        summaries = [summary_question(passage, self.order.options.seed) for passage in self.passages]
+        summaries = [summary_question(passage, self.order.config.seed) for passage in self.passages]
         made: dict[str, PassageQuestion] = {}
         for one in (*outcomes, *summaries):
             if isinstance(one, PassageQuestion):
@@ -359,7 +357,7 @@ class _FreshStages:
         except ValueError as error:
             raise UsageError(f"{option_name('old')}: {error}") from None
         asked = [self.models[spec] for spec in dict.fromkeys(self.order.ask)]
-        controls = readers([text for _, text in self.old], [text for _, text in fresh], self.order.options.seed)
+        controls = readers([text for _, text in self.old], [text for _, text in fresh], self.order.config.seed)
         found = [await self._gaps(model, pieces) for model in (*asked, *(() if self.order.dry_run else controls))]
         if not self.order.dry_run:
             self.document["memory"] = {
@@ -384,7 +382,7 @@ class _FreshStages:
         for measure in familiarity.MEASURES:
             sides = [[value for value, piece in zip(values[measure], pieces, strict=True) if piece.old is side]
                      for side in (True, False)]  # fmt: skip
-            gaps.append(familiarity.gap(measure, sides[0], sides[1], self.order.options.seed))
+            gaps.append(familiarity.gap(measure, sides[0], sides[1], self.order.config.seed))
         concluded = familiarity.conclusion(gaps).value
         return {"llm": model.spec, "control": model.control, "conclusion": concluded, "gaps": list(map(asdict, gaps))}
 

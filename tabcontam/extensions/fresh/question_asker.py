@@ -9,9 +9,9 @@ from tabcontam.asking.asker import Asker
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.limiter import Limiters
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.reply_store import Store, shared_query_key
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Reply, ReplyState
 from tabcontam.models.base import Model, failed
@@ -24,7 +24,7 @@ Asked = tuple[Model, Sequence[Query]]
 class QuestionAsker:
     """An asker of LLMs in several stages, with limits for all stages together. `stop` may be called at any time."""
 
-    options: Options
+    options: RunConfig
     store: Store
     prices: Mapping[str, Price]
     progress: Progress = field(default_factory=Progress)
@@ -32,7 +32,7 @@ class QuestionAsker:
     askers: dict[str, Asker] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.budget = Budget(self.options.max_requests, self.options.max_cost)
         self.limiters = Limiters()
         self._unsettled: set[str] = set()
 
@@ -76,7 +76,7 @@ class QuestionAsker:
         found, left = self._left(model, queries)
         self.progress.known(model.spec, len(found))
         if (asker := self.askers.get(model.spec)) is None:
-            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
+            limiter = self.limiters.of(model, self.options.max_connections, self.progress.limit)
             price = price_for(model, self.prices)
             asker = self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
         if not self.stopping:

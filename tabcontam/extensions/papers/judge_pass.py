@@ -106,7 +106,7 @@ class JudgePass:
         progress.begin({self.label: len(pairs)})
         progress.known(self.label, len(pairs) - sum(map(len, left)))
         price = price_for(self.model, session.prices)
-        limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
+        limiter = session.limiters.of(self.model, session.options.max_connections, progress.limit)
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:

@@ -55,10 +55,10 @@ def judging_of(run: "Run", session: Session, folder: Path) -> JudgePass | None:
 
 def judge_facts(run: "Run", judging: JudgePass | None) -> LlmFacts | None:
     """Return the judge's facts for results.json, with its requests and costs so far."""
-    if run.judge is None or judging is None or run.order.judge is None:
+    if run.judge is None or judging is None or run.config.judge is None:
         return None
     took = judging.facts()
-    resolved = resolve(run.order.judge)
+    resolved = resolve(run.config.judge)
     return LlmFacts(
         spec=run.judge.spec,
         resolved=str(resolved),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path, positive
-from tabcontam.cli.run_arguments import add_text_format
+from tabcontam.cli.run_arguments import OF_TEXT, add_settings
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def add_plant(command: argparse.ArgumentParser) -> None:
         metavar="SHARE%|COLUMN=AMOUNT",
         help="the largest change of a cell (default: 10%%)",
     )
-    add_text_format(command)
+    add_settings(command, *OF_TEXT)
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -45,4 +45,4 @@ class PlantingPart(RunPart):
 
     def tables(self, tables: Sequence[Table]) -> Sequence[Table]:
         """Return the tables with the planted cells that the keys name."""
-        return with_keys(tables, self.order.keys)
+        return with_keys(tables, self.config.key)

@@ -260,6 +260,7 @@ class Redaction:
         return replace(
             run,
             command="",
+            settings={name: value for name, value in run.settings.items() if isinstance(value, int | float)},
             overlap=run.overlap and _without_place(run.overlap),
             llms=tuple(self._llm(llm) for llm in run.llms),
             references=tuple(self._llm(llm) for llm in run.references),

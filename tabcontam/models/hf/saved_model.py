@@ -7,11 +7,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from tabcontam.config import FORMS
 from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
-from tabcontam.models.prompt_form import FORMS
 from tabcontam.tables.table import Table
 
 if TYPE_CHECKING:

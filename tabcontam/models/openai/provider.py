@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from tabcontam.config import FORMS
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, ReplyState, Scores, Token, Usage
 from tabcontam.models.base import MOST_WORDINGS, PAGE, WENT_ON, FatalError, ModelRequest, TransientError, as_reply
@@ -45,7 +46,7 @@ from tabcontam.models.openai.prompt_scores import read_scores, score_arguments
 from tabcontam.models.openai.replies import READERS, OpenAIAnswer, find_listed, json_at, read_listing, weights_version
 from tabcontam.models.openai.replies import usage as usage_of
 from tabcontam.models.openai.scoring_discovery import TOO_LONG, ScoringDiscovery
-from tabcontam.models.prompt_form import FORMS, PromptForm
+from tabcontam.models.prompt_form import PromptForm
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.models.served_model import ServedModel, sum_known_charges
 from tabcontam.models.services import Service, service_at

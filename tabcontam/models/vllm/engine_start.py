@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from tabcontam.errors import UsageError, one_line, option
+from tabcontam.errors import UsageError, one_line, option_name
 from tabcontam.models.hf.decoding import end_tokens
 from tabcontam.models.hf.loading import configuration, files_version, find, load_tokenizer, report_loading_errors
 from tabcontam.models.hf.model_tokenizer import ModelTokenizer
@@ -144,7 +144,7 @@ def _engine(files: ModelFiles, gpus: int) -> Any:
                 return _begun(files, gpus)
         except Exception as error:  # any kind of error
             why = _cause(log, error)
-            full = f"; only one vllm: model fits at a time: {option('engine', 'ray')} loads one after the other"
+            full = f"; only one vllm: model fits at a time: {option_name('ray')} loads one after the other"
             raise UsageError(
                 f"vllm:{files.name} cannot be loaded: {why}{full if 'memory' in why.lower() else ''}; "
                 f"or write hf:{files.name}, which transformers computes"

@@ -15,7 +15,8 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, RunSource, plan, rows_shown
+from tabcontam.asking.query_plan import RunSource, plan, rows_shown
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
@@ -189,7 +190,7 @@ def test_rows_that_were_not_scored_are_no_answers() -> None:
 def test_withheld_rows_leave_by_leave_alone_also_beside_a_public_table() -> None:
     assert not TABLE.private
     remote: Model = OpenAIModel("model", "https://example.com/v1", needs=frozenset(TEST.needs))
-    cells = plan([RunSource(remote)], [TABLE], [IS], [TEST], Options())
+    cells = plan([RunSource(remote)], [TABLE], [IS], [TEST], RunConfig())
     assert list(rows_shown(cells).values()) == [100]
 
 

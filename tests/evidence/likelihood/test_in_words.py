@@ -8,8 +8,9 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.trial_file import trial_line, trial_of
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
@@ -134,7 +135,7 @@ def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
 
 
 def test_a_limit_on_queries_cuts_no_row_in_two() -> None:
-    sheet = sheet_of(worded(RANK, 4), crops(160), IS, Options(queries=10))
+    sheet = sheet_of(worded(RANK, 4), crops(160), IS, RunConfig(queries=10))
     assert [query.id for query in sheet.written] == [
         f"surrogate_rank-{row}-sample-{sample}" for row in (0, 1) for sample in (1, 2, 3, 4)
     ]

@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.likelihood import apart, found
-from tabcontam.asking.query_plan import Options, PlannedResult, RunSource, plan
+from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
 from tabcontam.evidence.likelihood.perplexity import Perplexity
@@ -207,8 +208,8 @@ def test_one_who_read_the_table_is_told_from_one_who_read_a_twin(table: str) -> 
 
 
 def session(model: Model, folder: Path, table: Table) -> Session:
-    cells: list[PlannedResult] = plan([RunSource(model)], [table], [IS], [TEST], Options(queries=40))
-    return Session(cells, Options(queries=40), english(), Journal(folder), Progress())
+    cells: list[PlannedResult] = plan([RunSource(model)], [table], [IS], [TEST], RunConfig(queries=40))
+    return Session(cells, RunConfig(queries=40), english(), Journal(folder), Progress())
 
 
 def result(model: Model, folder: Path, table: Table) -> Result:

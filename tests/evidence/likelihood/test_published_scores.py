@@ -22,7 +22,8 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import RANKS, Evidence, Passage, Query, ReplyState, Scores, Test, Token, Trial
 from tabcontam.evidence.likelihood.in_context import AFTER, Codec, Recall
 from tabcontam.evidence.likelihood.paired_score import PairedScore
@@ -111,7 +112,7 @@ def test_scores_of_another_text_are_not_read(test: PairedScore) -> None:
 
 @cache
 def planned(test: Test) -> Sequence[Query]:
-    return sheet_of(test, ships(), IS, Options()).written
+    return sheet_of(test, ships(), IS, RunConfig()).written
 
 
 def test_all_scores_lay_the_same_texts_before_an_llm_unlike_in_min_k() -> None:

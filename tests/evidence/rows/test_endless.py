@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
@@ -16,7 +17,7 @@ from tabcontam.tables.table import load_table
 
 IS = load_serializers()["is"]
 COMPLETION = by_id()["incomplete_completion"]
-QUERY = sheet_of(COMPLETION, load_table("iris"), IS, Options(seed=0)).written[0]
+QUERY = sheet_of(COMPLETION, load_table("iris"), IS, RunConfig(seed=0)).written[0]
 BEGUN = "The sepal length (cm) is 5.0, The sepal width (cm) is 3.5, "
 ROW = "The petal length (cm) is 1.3, The petal width (cm) is 0.2, The target is 0"
 LACKING = "The petal length (cm) is 1.3, The petal width (cm) is 0.2"
@@ -55,7 +56,7 @@ def test_it_is_read_as_the_whole_would_be(text: str, cells: Mapping[str, str] | 
 
 def test_the_prompts_of_row_tests_alone_ask_for_values() -> None:
     for test in ("incomplete_completion", "full_completion", "feature_completion", "membership"):
-        query = sheet_of(by_id()[test], load_table("iris"), IS, Options(seed=0)).written[0]
+        query = sheet_of(by_id()[test], load_table("iris"), IS, RunConfig(seed=0)).written[0]
         assert query.prompt.values == (() if test == "membership" else query.asked)
 
 
@@ -63,7 +64,7 @@ def test_a_completion_is_over_where_the_row_goes_on_or_begins_again() -> None:
     iris = load_table("iris")
 
     def stops(test: str, form: str) -> set[tuple[str, ...]]:
-        written = sheet_of(by_id()[test], iris, load_serializers()[form], Options(seed=0)).written
+        written = sheet_of(by_id()[test], iris, load_serializers()[form], RunConfig(seed=0)).written
         return {query.prompt.stop for query in written}
 
     first, width = ", The sepal length (cm) is", ", The petal width (cm) is"

@@ -146,10 +146,10 @@ def test_the_command_of_a_job_could_be_typed(script: str) -> None:
     words = shlex.split(script.replace("\\\n", " "), comments=True)
     begin = next(place for place in range(len(words)) if words[place : place + 3] == ["python", "-m", "tabcontam"])
     typed = words[begin + 3 : words.index("--out", begin) + 2]
-    if "--engine" not in typed:
-        typed += ["--engine", "ray", "--ray-address", "HOST:6379"]
-        assert '"${run[@]}" --engine ray --ray-address "$address"' in script
-    typed[typed.index("--replicas") + 1] = "4"
+    if "--ray" not in typed:
+        assert '"${run[@]}" --ray "address=$address,replicas=' in script
+    else:
+        typed[typed.index("--ray") + 1] = "address=auto,replicas=4"
     assert parser().parse_args(typed).command == "run"
 
 
@@ -167,7 +167,7 @@ def test_the_job_of_slurm_starts_ray_hands_on_the_exit_code_and_leaves_nothing(
     assert "--nodes=3 --ntasks=3 " in others
     assert "--exclude=a ray start --block" in others
     assert others.endswith(f"--address=127.0.0.1:{PORT}")
-    assert run.endswith(f"--replicas 4 --out runs/my-run --engine ray --ray-address 127.0.0.1:{PORT} 0o600 64")
+    assert run.endswith(f"--out runs/my-run --ray address=127.0.0.1:{PORT},replicas=4 0o600 64")
     assert called(tmp_path).count("ended") == 2
     assert list(tmp_path.glob(".ray-token*")) == []
 

@@ -5,13 +5,13 @@ import pytest
 from tabcontam.asking.preparing import Elsewhere
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RayOptions, RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.extensions.cluster import cluster
 from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.ray_part import RayPart
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings, resolve
-from tabcontam.runs.run import RunOrder
 
 
 def opened(spec: str) -> Model:
@@ -25,8 +25,7 @@ def test_a_cluster_that_is_not_there_is_reported_before_tables_are_prepared(monk
             raise UsageError("no cluster")
 
     def early(address: str, *others: str, asks: bool = True) -> Elsewhere | None:
-        settings = {"engine": "ray", "ray_address": address}
-        part = RayPart(RunOrder(extension_settings=settings), Progress())
+        part = RayPart(RunConfig(ray=RayOptions(address)), Progress())
         models = [part.model(opened("hf:model")), *map(opened, others)]
         return part.elsewhere([RunSource(model) for model in models], {}, asks)
 
@@ -41,7 +40,7 @@ def test_a_cluster_that_is_not_there_is_reported_before_tables_are_prepared(monk
 
 
 def test_without_ray_a_model_stays_as_it_is() -> None:
-    part, model = RayPart(RunOrder(), Progress()), opened("simulated:guesser")
+    part, model = RayPart(RunConfig(), Progress()), opened("simulated:guesser")
     assert part.model(model) is model
     assert part.elsewhere([RunSource(model)], {}, asks=True) is None
     assert not part.notices()

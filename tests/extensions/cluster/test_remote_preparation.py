@@ -17,15 +17,16 @@ import pytest
 from tabcontam.asking import preparing
 from tabcontam.asking.preparation_jobs import job_of
 from tabcontam.asking.preparing import prepare_in_background
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of
+from tabcontam.config import RayOptions, RunConfig
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.cluster import ray_library, remote_preparation
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions
+from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely, stored_facts
-from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests import made_tables as tables
@@ -217,7 +218,7 @@ def test_ctrl_c_ends_what_machines_do() -> None:
     def planned() -> None:
         both = [ships(0), ships(1)]
         with prepare_in_background(
-            both, IS, TESTS, Options(), elsewhere=[partial(prepare_remotely, Slow(lambda digest: b""))]
+            both, IS, TESTS, RunConfig(), elsewhere=[partial(prepare_remotely, Slow(lambda digest: b""))]
         ) as ready:
             ready(TESTS[0], both[0])
             time.sleep(30)
@@ -245,7 +246,7 @@ def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pyte
     assert begun == b""
     assert list(cache.iterdir()) == []
     for test in TESTS:
-        sheet_of(test, table, IS, Options(seed=3))
+        sheet_of(test, table, IS, RunConfig(seed=3))
     kept = {f"{path.parent.name}/{path.name}": path.read_text("utf-8") for path in cache.rglob("facts/*/*.json")}
     assert json.loads(b"".join(pieces)) == kept != {}
     assert {len(piece) for piece in pieces[:-1]} == {1000}
@@ -285,7 +286,7 @@ def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
     try:
         for _ in range(2):
             nodes.add_node(num_cpus=1)
-        together = planned(RayOptions(nodes.address))
+        together = planned(nodes.address)
     finally:
         nodes.shutdown()  # type: ignore[no-untyped-call]
     assert together == alone
@@ -299,11 +300,16 @@ def stored(cache: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in cache.rglob("facts/*/*.json")}
 
 
-def planned(engine: RayOptions | None) -> Sequence[object]:
+def planned(address: str | None) -> Sequence[object]:
     """What is planned for three new tables, with the chance of each query."""
     own = tuple(replace(ships(seed), edition=f"made-up-{seed}") for seed in range(3))
-    settings = {"engine": "ray", "ray_address": engine.address} if engine else {}
-    order = RunOrder(("simulated:guesser",), own, tests=tuple(TESTS), controls=False, extension_settings=settings)
+    order = RunConfig(
+        llm=("simulated:guesser",),
+        dataset=own,
+        own_tests=tuple(TESTS),
+        controls=False,
+        ray=RayOptions(address) if address else None,
+    )
     return [
         (cell.name, [(query.id, query.prompt, query.expected, query.chance) for query in cell.queries])
         for cell in prepare(order).plan

@@ -18,10 +18,11 @@ import pytest
 
 import tabcontam
 from tabcontam.cli.commands import main
+from tabcontam.config import RayOptions
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.questions import Answer, Passage, ReplyState, Scores, Token, Usage
 from tabcontam.extensions.cluster import cluster, cluster_joining, ray_library, replica, replicated_model
-from tabcontam.extensions.cluster.cluster import Cluster, RayOptions, check_engine
+from tabcontam.extensions.cluster.cluster import Cluster, check_ray
 from tabcontam.extensions.cluster.replica import pack_answer, unpack_answer
 from tabcontam.models.base import FatalError, ModelRequest, TransientError
 from tabcontam.models.hf.provider import HFModel
@@ -56,11 +57,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--replicas", "2"], "--replicas is for replicas on Ray; add --engine ray"),
-        (["--ray-address", "auto"], "--ray-address is for replicas on Ray; add --engine ray"),
-        (["--gpus-per-replica", "2"], "--gpus-per-replica is for replicas on Ray; add --engine ray"),
-        (["--engine", "ray", "--replicas", "0"], "argument --replicas: '0' is not a whole number above 0"),
-        (["--engine", "slurm"], "argument --engine: 'slurm' is not one of ray"),
+        (["--ray", "replicas=0"], "argument --ray: 'replicas=0' is not made of address=HOST:PORT, replicas=N and"),
+        (["--ray", "nodes=2"], "argument --ray: 'nodes=2' is not made of address=HOST:PORT"),
+        (["--ray", "auto"], "argument --ray: 'auto' is not made of address=HOST:PORT"),
     ],
 )
 def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,9 +73,8 @@ def test_a_bad_option_is_one_line(words: list[str], line: str, capsys: pytest.Ca
 
 def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"--engine ray needs the package ray: pip install 'tabcontam\[ray\]'"):
-        check_engine("ray", None, None, None)
-    assert check_engine(None, None, None, None) is None
+    with pytest.raises(UsageError, match=r"--ray needs the package ray: pip install 'tabcontam\[ray\]'"):
+        check_ray()
 
 
 def test_what_answers_from_here_stays_here() -> None:
@@ -543,8 +541,8 @@ def test_on_ray_the_results_are_those_of_this_process(folder: Path, tmp_path: Pa
         "run",
         *llms,
         *ASKED,
-        "--engine",
-        "ray",
+        "--ray",
+        "replicas=1",
         "--out",
         str(tmp_path / "ray"),
     ]
@@ -569,8 +567,8 @@ def test_nodes_that_are_killed_lose_nothing(folder: Path, tmp_path: Path) -> Non
     machines = Machines(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
         nodes = [machines.add_node(num_cpus=1), machines.add_node(num_cpus=1)]
-        command = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", machines.address]
-        command += ["--replicas", "2", "--batch-size", "1", "--out", str(tmp_path / "ray")]
+        command = ["run", "--llm", f"hf:{folder}", *ASKED, "--ray", f"address={machines.address},replicas=2"]
+        command += ["--batch-size", "1", "--out", str(tmp_path / "ray")]
         run = subprocess.Popen(
             [sys.executable, "-m", "tabcontam", *command],
             env=environment(),
@@ -609,7 +607,7 @@ def test_a_lost_head_ends_the_run_and_the_same_command_continues_it(tmp_path: Pa
     for kills in (True, False):
         machines = Machines(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
         try:
-            command = ["run", "--llm", f"hf:{slow}", *ASKED, "--engine", "ray", "--ray-address", machines.address]
+            command = ["run", "--llm", f"hf:{slow}", *ASKED, "--ray", f"address={machines.address}"]
             run = subprocess.Popen(
                 [sys.executable, "-c", IMPATIENT, *command, "--batch-size", "1", "--out", str(tmp_path / "run")],
                 env=environment(),
@@ -645,8 +643,8 @@ def test_ctrl_c_keeps_what_was_answered_and_leaves_no_process(folder: Path, tmp_
         "--llm",
         f"hf:{folder}",
         *ASKED,
-        "--engine",
-        "ray",
+        "--ray",
+        "replicas=1",
         "--batch-size",
         "1",
         "--out",
@@ -670,9 +668,7 @@ def test_ctrl_c_keeps_what_was_answered_and_leaves_no_process(folder: Path, tmp_
 @pytest.mark.slow
 def test_no_cluster_at_the_address_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("ray")
-    assert (
-        main(["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", "127.0.0.1:9"]) == Exit.USAGE
-    )
+    assert main(["run", "--llm", f"hf:{folder}", *ASKED, "--ray", "address=127.0.0.1:9"]) == Exit.USAGE
     assert "no Ray cluster can be joined there" in capsys.readouterr().err
 
 
@@ -684,7 +680,7 @@ def test_whoever_listens_there_and_is_no_cluster_is_one_line(
     monkeypatch.setattr(cluster_joining, "ANSWERED", 4.0)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = "{}:{}".format(*silent.getsockname())
-        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", address]
+        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--ray", f"address={address}"]
         assert main(asked) == Exit.USAGE
     assert "(the server there does not answer as Ray within 4 s)" in capsys.readouterr().err
 
@@ -703,7 +699,7 @@ def test_a_cluster_that_wants_a_token_is_one_line(folder: Path, tmp_path: Path) 
     try:
         assert head.stdout is not None
         assert any("Ray runtime started" in line for line in head.stdout)
-        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--engine", "ray", "--ray-address", f"127.0.0.1:{port}"]
+        asked = ["run", "--llm", f"hf:{folder}", *ASKED, "--ray", f"address=127.0.0.1:{port}"]
         command = [sys.executable, "-m", "tabcontam", *asked, "--out", str(tmp_path / "run"), "-q"]
         for env, code, line in (
             (without, Exit.USAGE, "needs its token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN to the token"),
@@ -719,7 +715,6 @@ def test_a_cluster_that_wants_a_token_is_one_line(folder: Path, tmp_path: Path) 
 
 
 def test_python_takes_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(tabcontam.UsageError, match="replicas is for replicas on Ray; add engine='ray'"):
-        tabcontam.run("simulated:guesser", "iris", replicas=2)
-    with pytest.raises(tabcontam.UsageError, match="unknown engine 'slurm'"):
-        tabcontam.run("simulated:guesser", "iris", engine="slurm")
+    for wrong in ("nodes=2", {"nodes": 2}, {"replicas": 0}):
+        with pytest.raises(tabcontam.UsageError, match=r"ray is .*; write .*address=HOST:PORT, replicas=N and gpus=N"):
+            tabcontam.run("simulated:guesser", "iris", ray=wrong)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.run_progress import Progress
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.extensions.papers.human_judges import JudgingSheet, sheet_of
@@ -16,7 +17,7 @@ from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, judgements_in
 from tabcontam.extensions.papers.judging_page import FORM
 from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.runs.folder import load
-from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.runs.run import execute, prepare
 from tests.commands import tabcontam
 from tests.extensions.papers.test_run_judge import TABLE, TEST, recites
 from tests.loopback import LoopbackServer
@@ -39,7 +40,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, new_cache: object) -> Path:
 
     with LoopbackServer(answer, models=MODELS) as server:
         llms = tuple(f"openai:{model}@{server.url}" for model in MODELS)
-        order = RunOrder(llms=llms, datasets=(TABLE,), expression=TEST, controls=False, out=folder)
+        order = RunConfig(llm=llms, dataset=(TABLE,), tests=TEST, controls=False, out=folder)
         execute(prepare(order), Progress())
     return folder
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.query_plan import Options
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
@@ -26,7 +26,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.report.plan_text import plan_text
 from tabcontam.runs.folder import load
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import Outcome, RunOrder, check_rows_may_leave, execute, prepare, survey
+from tabcontam.runs.run import Outcome, check_rows_may_leave, execute, prepare, survey
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.run_facts import LlmFacts
 from tests.commands import tabcontam
@@ -81,20 +81,14 @@ def judge() -> Iterator[LoopbackServer]:
         yield server
 
 
-def order(llm: LoopbackServer, judge: LoopbackServer | None, out: Path, **options: Any) -> RunOrder:
+def order(llm: LoopbackServer, judge: LoopbackServer | None, out: Path, **options: Any) -> RunConfig:
     spec = None if judge is None else f"openai:model@{judge.url}"
-    return RunOrder(
-        llms=(f"openai:model@{llm.url}",),
-        datasets=(TABLE,),
-        expression=TEST,
-        controls=False,
-        judge=spec,
-        out=out,
-        options=Options(**options),
+    return RunConfig(
+        llm=(f"openai:model@{llm.url}",), dataset=(TABLE,), tests=TEST, controls=False, judge=spec, out=out, **options
     )
 
 
-def made(asked: RunOrder) -> Outcome:
+def made(asked: RunConfig) -> Outcome:
     return execute(prepare(asked), Progress())
 
 
@@ -210,7 +204,7 @@ def test_the_plan_prices_the_judge_and_bounds_what_it_costs(judge: LoopbackServe
     prices = tmp_path / "prices.toml"
     prices.write_text(f'["openai:model@{judge.url}"]\ninput = 1.0\noutput = 10.0\n')
     with LoopbackServer(recites(2, changed=2)) as llm:
-        asked = replace(order(llm, judge, tmp_path / "run"), prices=prices)
+        asked = order(llm, judge, tmp_path / "run").replace(prices=prices)
         run = prepare(asked)
         (own, judged) = survey(run)
         assert not llm.asked
@@ -233,7 +227,7 @@ def test_the_limits_of_a_run_count_the_judge_and_a_run_goes_on_where_they_ended_
     judge: LoopbackServer, tmp_path: Path
 ) -> None:
     with LoopbackServer(recites(0)) as llm:
-        outcome = made(order(llm, judge, tmp_path, most_requests=20))
+        outcome = made(order(llm, judge, tmp_path, max_requests=20))
         assert (len(llm.asked), len(judge.asked)) == (10, 10)
         assert outcome.results.run.limit == "--max-requests 20 is reached"
         assert only(outcome).decision.paper_verdict is Verdict.NO_ANSWER
@@ -245,21 +239,21 @@ def test_the_limits_of_a_run_count_the_judge_and_a_run_goes_on_where_they_ended_
 
 def test_a_judge_without_a_price_needs_one_where_dollars_are_limited(tmp_path: Path) -> None:
     with LoopbackServer(recites(0)) as llm:
-        asked = order(llm, None, tmp_path, most_dollars=Decimal(1))
+        asked = order(llm, None, tmp_path, max_cost=Decimal(1))
         with pytest.raises(UsageError, match="no price is known for openai:judge"):
-            prepare(replace(asked, judge="openai:judge@http://llm.example/v1"))
+            prepare(asked.replace(judge="openai:judge@http://llm.example/v1"))
 
 
 def test_private_rows_are_shown_to_a_judge_elsewhere_only_with_leave(tmp_path: Path) -> None:
     elsewhere = "openai:judge@http://llm.example/v1"
     with LoopbackServer(recites(0)) as llm:
         asked = order(llm, None, tmp_path)
-        private = replace(asked, judge=elsewhere, datasets=(replace(TABLE, private=True),))
+        private = asked.replace(judge=elsewhere, dataset=(replace(TABLE, private=True),))
         run = prepare(private)
         assert rows_leaving(run) == {(f"judge {elsewhere}", "courier"): 10}
         with pytest.raises(UsageError, match=rf"10 rows would be shown to judge {elsewhere}; add --send-rows"):
             check_rows_may_leave(run)
-        check_rows_may_leave(prepare(replace(private, send_rows=True)))
+        check_rows_may_leave(prepare(private.replace(send_rows=True)))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +269,7 @@ def test_who_cannot_judge_is_told_before_anything_is_asked(
     judge_spec: str, expression: str, message: str, tmp_path: Path
 ) -> None:
     with LoopbackServer(recites(0)) as llm:
-        asked = replace(order(llm, None, tmp_path / "run"), judge=judge_spec, expression=expression)
+        asked = order(llm, None, tmp_path / "run").replace(judge=judge_spec, tests=expression)
         with pytest.raises(UsageError, match=message):
             prepare(asked)
         assert not llm.asked
@@ -286,7 +280,7 @@ def test_a_judge_that_its_server_does_not_have_is_told_before_an_answer_is_paid_
     judge: LoopbackServer, tmp_path: Path
 ) -> None:
     with LoopbackServer(recites(0)) as llm:
-        asked = replace(order(llm, judge, tmp_path / "run"), judge=f"openai:mdel@{judge.url}")
+        asked = order(llm, judge, tmp_path / "run").replace(judge=f"openai:mdel@{judge.url}")
         with pytest.raises(UsageError, match=r"^--judge: unknown model 'mdel'; did you mean model\?$"):
             made(asked)
         run = prepare(asked)
@@ -337,7 +331,7 @@ def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path
 @pytest.mark.slow
 def test_what_both_guided_tests_ask_is_asked_once(judge: LoopbackServer, tmp_path: Path) -> None:
     with LoopbackServer(recites(1)) as llm:
-        run = prepare(replace(order(llm, judge, tmp_path), expression=None, marks="golchin2023"))
+        run = prepare(order(llm, judge, tmp_path).replace(tests=None, marks="golchin2023"))
         planned = {cell.test.id: len(cell.queries) for cell in run.plan}
         execute(run, Progress())
         assert planned[TEST] == 10
@@ -354,7 +348,7 @@ def test_a_run_that_is_stopped_while_the_judge_is_asked_keeps_what_was_judged(tm
         return judges(body)
 
     with LoopbackServer(recites(0)) as llm, LoopbackServer(answer) as server:
-        asked = order(llm, server, tmp_path, connections=1)
+        asked = order(llm, server, tmp_path, max_connections=1)
         run = prepare(asked)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(Session, "__post_init__", _noting(holding, Session.__post_init__))
@@ -365,7 +359,7 @@ def test_a_run_that_is_stopped_while_the_judge_is_asked_keeps_what_was_judged(tm
         assert before < 32
         held = sum(1 for _ in judgements_in(tmp_path))
         assert held == before
-        holding[:] = [Session((), Options(), english(), Journal(tmp_path / "none"), Progress())]
+        holding[:] = [Session((), RunConfig(), english(), Journal(tmp_path / "none"), Progress())]
         assert only(made(asked)).decision.paper_verdict is Verdict.NOT_DETECTED
         assert len(server.asked) == 32
 

@@ -22,8 +22,9 @@ SECRET = "Zurvalia-7731"
 # Every field that was looked at. A new one is none of a published report until somebody has decided about it here.
 LOOKED_AT = {
     RunFacts: """version versions command started seconds seed rules queries samples temperature shots rows shard
-        until_decided alpha family_over level levels overlap dictionary recorded llms catalogue references trained_on
-        judge known datasets tests serializers prompts runs redacted notes finished interrupted limit durations""",
+        settings until_decided alpha family_over level levels overlap dictionary recorded llms catalogue references
+        trained_on judge known datasets tests serializers prompts runs redacted notes finished interrupted limit
+        durations""",
     LlmFacts: "spec resolved stands_for version control checks is_corpus requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows sampled columns features order read reading withheld
         withheld_sha256 fresh fresh_sha256 failed""",

@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, RunSource, plan
+from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, ReplyState, Scores, Trial
 from tabcontam.evidence.registry import by_id
@@ -856,8 +857,8 @@ def test_one_that_learned_the_rows_is_told_from_one_that_did_not(name: str, know
 
 
 def test_one_that_learned_the_rows_needs_fewer_bits_for_them_than_for_a_twins(knowing: Path, tmp_path: Path) -> None:
-    cells = plan([RunSource(HFModel(str(knowing)))], [TABLE], [IS], [by_id()["perplexity"]], Options())
-    session = Session(cells, Options(), english(), Journal(tmp_path), Progress())
+    cells = plan([RunSource(HFModel(str(knowing)))], [TABLE], [IS], [by_id()["perplexity"]], RunConfig())
+    session = Session(cells, RunConfig(), english(), Journal(tmp_path), Progress())
 
     async def whole() -> None:
         await session.connect()

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, RunSource, plan, rows_shown
+from tabcontam.asking.query_plan import RunSource, plan, rows_shown
+from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.base import Capability, Lookup, LookupMode, Matches, ReplyState
 from tabcontam.evidence.registry import by_id
@@ -326,9 +327,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> InDocuments:
     return InDocuments()
 
 
-def cells_of(model: InfinigramModel, test: InDocuments, options: Options | None = None, private: bool = False) -> Any:
+def cells_of(model: InfinigramModel, test: InDocuments, options: RunConfig | None = None, private: bool = False) -> Any:
     table = replace(ships(), private=private)
-    return plan([RunSource(model)], [table], [IS], [test], options or Options())
+    return plan([RunSource(model)], [table], [IS], [test], options or RunConfig())
 
 
 def texts() -> list[str]:
@@ -351,7 +352,7 @@ def test_a_run_finds_the_rows_that_stand_there_through_limits_and_faults(made: I
 def test_a_limit_on_requests_holds_for_every_single_one(made: InDocuments, tmp_path: Path) -> None:
     with InfinigramServer({"tiny": [*DOCUMENTS, *texts()]}) as server:
         model = InfinigramModel("tiny", address=server.url)
-        options = Options(most_requests=10)
+        options = RunConfig(max_requests=10)
         running = session(cells_of(model, made, options), tmp_path, options)
         answer(running)
         assert len(server.requests) <= 10
@@ -422,7 +423,7 @@ def test_what_an_index_cannot_be_searched_for_is_not_planned_and_the_rest_is_sco
     test = by_id()["ngram_overlap"]
     with InfinigramServer({"tiny": [*DOCUMENTS, *texts()]}) as server:
         model = InfinigramModel("tiny", address=server.url)
-        options = Options(queries=8)
+        options = RunConfig(queries=8)
         (cell,) = plan([RunSource(model)], [ships()], [IS], [test], options)
         assert {query.question.by for query in cell.queries if isinstance(query.question, Lookup)} == {LookupMode.WORDS}
         running = session([cell], tmp_path, options)

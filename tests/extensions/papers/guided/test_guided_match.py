@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from tabcontam.asking.query_plan import Options, sheet_of
+from tabcontam.asking.query_plan import sheet_of
+from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, Likeness
 from tabcontam.extensions.papers.guided import cut_instances
@@ -63,8 +64,8 @@ def paper(trials: list[Trial]) -> Verdict | None:
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("table", [news(), ships(300)], ids=["texts", "rows"])
 def test_it_asks_the_ten_of_guided_completion_in_the_same_words(table: object) -> None:
-    own = sheet_of(TEST, table, IS, Options()).written  # type: ignore[arg-type]
-    others = sheet_of(GuidedCompletion(), table, IS, Options()).written  # type: ignore[arg-type]
+    own = sheet_of(TEST, table, IS, RunConfig()).written  # type: ignore[arg-type]
+    others = sheet_of(GuidedCompletion(), table, IS, RunConfig()).written  # type: ignore[arg-type]
     assert len(own) == 10
     assert {query.prompt for query in own} == {query.prompt for query in others if query.paper and not query.decoy_of}
     assert {query.max_tokens for query in own} == {others[0].max_tokens}
