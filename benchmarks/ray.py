@@ -38,10 +38,11 @@ from benchmarks.engine import answered, made
 from benchmarks.wire import served
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.session import Session
-from tabcontam.config import RayOptions, RunConfig
+from tabcontam.config import RunConfig
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
 from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.ray_library import USUAL
+from tabcontam.extensions.cluster.ray_setting import RayOptions
 from tabcontam.extensions.cluster.replicated_model import ReplicatedModel
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.hf.provider import HFModel

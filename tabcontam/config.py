@@ -89,25 +89,6 @@ class RunShard(NamedTuple):
         return shard
 
 
-class RayOptions(NamedTuple):
-    """The parts of `--ray`.
-
-    `address`: the address of a cluster; "" starts a cluster here. `replicas`: the number for each LLM. `gpus`: the
-    number for each replica, if the cluster has GPUs.
-    """
-
-    address: str = ""
-    replicas: int = 1
-    gpus: int = 1
-
-    @classmethod
-    def read(cls, given: Any) -> "RayOptions":
-        """Return the options that a text such as `replicas=8,gpus=2` or a dictionary names. Raises ValueError."""
-        parts = given if isinstance(given, Mapping) else dict(part.split("=", 1) for part in _text(given).split(","))
-        counts = {name: _count(int(value)) for name, value in parts.items() if name != "address"}
-        return cls(**{**parts, **counts})
-
-
 def _must(right: object) -> None:
     if not right:
         raise ValueError
@@ -192,7 +173,6 @@ SHARE = Kind("a number between 0 and 1", "float", _share, float)
 TEMPERATURE = Kind("a number above 0 and at most 2", "float", _temperature, float)
 DOLLARS = Kind("a sum of US dollars above 0", "float | Decimal | str", _dollars)
 SHARD = Kind("a part of a run; write for example 3/8, the third of eight parts", "str", RunShard.read)
-RAY = Kind("made of address=HOST:PORT, replicas=N and gpus=N, with commas between", "str", RayOptions.read)
 SUMMARY = Kind("made of the letters cnuaspAN", "str", lambda value: _letters(_text(value)))
 
 
@@ -431,11 +411,6 @@ class RunConfig:
         "from them",
         python="Dataset | Sequence[Dataset]",
     )
-    key: "Setting[tuple[Path, ...]]" = Setting(
-        PATH, (), SPECIAL, TYPED, "KEYFILE",
-        "the key of the digits that plant put into the dataset before it was published; the test named planted then "
-        "looks for memory of these digits",
-    )
     withheld: "Setting[tuple[str, ...]]" = Setting(
         FILE_NAME, (), SPECIAL, TYPED, "FILE",
         "rows from a dataset's source that were never published, with the dataset's columns. A test then compares "
@@ -574,13 +549,6 @@ class RunConfig:
     retry_unanswered = Setting(
         SWITCH, False, LIMITS, ASKED, "",
         "ask again if the stored reply is a refusal, cut off or empty",
-    )
-    ray: "Setting[RayOptions | None]" = Setting(
-        RAY, None, MACHINES, TYPED, "PART=VALUE,…",
-        "load each hf: and vllm: model in processes of a Ray cluster, on one or more machines: replicas=N processes "
-        "for each model with gpus=N GPUs each, if the cluster has GPUs (1 by default), on the cluster at address=auto "
-        "or address=HOST:6379 (default: one started on this machine for the run; docs/how-to-ray.md)",
-        python="str | Mapping[str, str | int]",
     )
     shard: "Setting[RunShard | None]" = Setting(
         SHARD, None, MACHINES, (RUN, PYTHON), "I/N",

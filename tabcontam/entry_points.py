@@ -142,7 +142,7 @@ def load_settings() -> None:
     """Add the settings of extensions to those of the core. Raises `UsageError` for one whose name is taken."""
     for name, group in offered("tabcontam.settings", "group of settings", tuple).items():
         for setting in group:
-            if not isinstance(setting, Setting) or setting.name in (*CORE, *FURTHER):
+            if not isinstance(setting, Setting) or {**CORE, **FURTHER}.get(setting.name, setting) is not setting:
                 raise UsageError(f"the group of settings {name!r} has one that is no Setting, or whose name is taken")
             FURTHER[setting.name] = setting
 

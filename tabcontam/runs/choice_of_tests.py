@@ -23,12 +23,7 @@ NEEDED = {
 
 def with_given(tests: Sequence[Test], config: RunConfig) -> list[Test]:
     """Return the tests that have all the inputs they need. Raises `NothingSelected` if no test is left."""
-    given = {
-        RequiredInput.NOTHING: True,
-        RequiredInput.KEY: bool(config.key),
-        RequiredInput.WITHHELD: bool(config.withheld),
-    }
-    possible = [test for test in tests if given[test.only_with]]
+    possible = [test for test in tests if not test.only_with or config.values.get(test.only_with)]
     if not possible:
         raise NothingSelected("; ".join(map(_lacking, tests)))
     return possible

@@ -17,10 +17,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from tabcontam.config import RayOptions
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.extensions.cluster import ray_library
 from tabcontam.extensions.cluster.cluster_joining import TOKEN, TOKEN_FILE, WANTS_TOKEN, own_token, reach, split_address
+from tabcontam.extensions.cluster.ray_setting import RayOptions
 from tabcontam.extensions.cluster.replica import Replica
 from tabcontam.extensions.cluster.replicated_model import ReplicatedModel
 from tabcontam.models.base import FatalError, Model

@@ -10,6 +10,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.extensions.cluster.cluster import Cluster, check_ray
 from tabcontam.extensions.cluster.machines import ClusterMachines
+from tabcontam.extensions.cluster.ray_setting import RAY
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely
 from tabcontam.models.base import Model
 from tabcontam.runs.run_part import RunPart
@@ -20,9 +21,10 @@ class RayPart(RunPart):
 
     def __init__(self, config: RunConfig, progress: Progress) -> None:
         super().__init__(config, progress)
-        if config.ray is not None:
+        chosen = RAY.of(config)
+        if chosen is not None:
             check_ray()
-        self._cluster = Cluster(config.ray, progress.note) if config.ray is not None else None
+        self._cluster = Cluster(chosen, progress.note) if chosen is not None else None
         self._machines: ClusterMachines | None = None
 
     def model(self, model: Model) -> Model:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tabcontam.errors import UsageError, option, option_name
+from tabcontam.extensions.planting.key_setting import KEY
 from tabcontam.extensions.planting.planting_key import PlantingKey, read_key
 from tabcontam.runs.run_part import RunPart
 from tabcontam.tables.table import Table
@@ -45,4 +46,4 @@ class PlantingPart(RunPart):
 
     def tables(self, tables: Sequence[Table]) -> Sequence[Table]:
         """Return the tables with the planted cells that the keys name."""
-        return with_keys(tables, self.config.key)
+        return with_keys(tables, KEY.of(self.config))

@@ -5,11 +5,12 @@ import pytest
 from tabcontam.asking.preparing import Elsewhere
 from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_progress import Progress
-from tabcontam.config import RayOptions, RunConfig
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.extensions.cluster import cluster
 from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.ray_part import RayPart
+from tabcontam.extensions.cluster.ray_setting import RayOptions
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings, resolve
 

@@ -20,11 +20,12 @@ from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of
-from tabcontam.config import RayOptions, RunConfig
+from tabcontam.config import RunConfig
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.cluster import ray_library, remote_preparation
 from tabcontam.extensions.cluster.cluster import Cluster
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
+from tabcontam.extensions.cluster.ray_setting import RayOptions
 from tabcontam.extensions.cluster.remote_preparation import prepare_remotely, stored_facts
 from tabcontam.runs.run import prepare
 from tabcontam.tables.serializers import load_serializers

@@ -18,11 +18,11 @@ import pytest
 
 import tabcontam
 from tabcontam.cli.commands import main
-from tabcontam.config import RayOptions
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.questions import Answer, Passage, ReplyState, Scores, Token, Usage
 from tabcontam.extensions.cluster import cluster, cluster_joining, ray_library, replica, replicated_model
 from tabcontam.extensions.cluster.cluster import Cluster, check_ray
+from tabcontam.extensions.cluster.ray_setting import RayOptions
 from tabcontam.extensions.cluster.replica import pack_answer, unpack_answer
 from tabcontam.models.base import FatalError, ModelRequest, TransientError
 from tabcontam.models.hf.provider import HFModel
