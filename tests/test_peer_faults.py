@@ -9,7 +9,7 @@ Some are tested elsewhere as well, from the side of the part that they belong to
 | 8 | rows of a file were its lines | tables/test_files.py |
 | 11 | an error of the server was a negative | models/openai/test_errors.py |
 | 11 | the last run overwrote the results of the others | `test_one_report_from_two_runs` (test_cli.py) |
-| 1, 3, 4, 8 to 10 | the same in its own tests | evidence/rows/memcheck/test_peer_faults.py |
+| 1, 3, 4, 8 to 10 | the same in its own tests | extensions/papers/memcheck/test_peer_faults.py |
 | 12 | values were markup | `test_hostile_text_is_shown_as_text` (report/test_html.py) |
 """
 

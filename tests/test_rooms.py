@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.installed import EXTENSIONS as NAMES
+from tests.installed import LACKING
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tabcontam"
-EXTENSIONS = PACKAGE / "extensions"
+EXTENSIONS, EXTENSION_TESTS = PACKAGE / "extensions", ROOT / "tests" / "extensions"
 FACE = {"__init__", "__main__"}
 IMPORT = re.compile(
     r"^ *(?:from tabcontam(?:\.(\w+)[\w.]*)? import (\([^)]*\)|.*)|import (tabcontam\..*))", re.MULTILINE
@@ -54,8 +57,26 @@ def test_a_room_imports_only_rooms_above_it() -> None:
 
 
 def extensions_of(file: Path) -> set[str]:
-    """The extensions that a module imports or names."""
-    return set(re.findall(r"\btabcontam\.extensions\.(\w+)", file.read_text("utf-8")))
+    """The extensions that a module imports or names, and those whose tests it imports."""
+    return set(re.findall(r"\b(?:tabcontam|tests)\.extensions\.(\w+)", file.read_text("utf-8")))
+
+
+def test_the_core_imports_no_extension() -> None:
+    found = {}
+    for file in modules():
+        if room_of(file) not in {*FACE, "extensions"} and (named := extensions_of(file)):
+            found[str(file.relative_to(PACKAGE))] = named
+    assert found == {}
+
+
+def test_the_tests_of_the_core_import_no_extension() -> None:
+    own = [file for file in sorted((ROOT / "tests").rglob("*.py")) if EXTENSION_TESTS not in file.parents]
+    found = {str(file.relative_to(ROOT)): extensions_of(file) for file in own}
+    assert {file: names for file, names in found.items() if names} == {}
+
+
+def test_every_extension_is_in_the_list_of_those_that_can_be_deleted() -> None:
+    assert {path.name for path in EXTENSIONS.iterdir() if (path / "__init__.py").exists()} == {*NAMES} - {*LACKING}
 
 
 def test_an_extension_imports_no_other_extension() -> None:

@@ -3,9 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.installed import ROOT, with_every_extension
+
 PACKAGE = ROOT / "tabcontam"
 LINE = re.compile(r"(?P<above>(?:# .*\n)*)(?P<name>[A-Z][A-Z0-9_]*)(?:: \w+)? = [^#\n]+(?P<behind>.*)\n")
 
@@ -62,6 +62,7 @@ def test_each_number_that_decides_a_verdict_has_a_meaning_and_a_source() -> None
     assert not bare, "each needs a comment: its meaning; its source"
 
 
+@with_every_extension
 def test_a_number_of_a_module_is_used_more_than_once() -> None:
     """A number that one function uses is a named default of that function; one that decides goes to thresholds.py."""
     folders = (PACKAGE, ROOT / "tests", ROOT / "benchmarks")

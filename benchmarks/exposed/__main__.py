@@ -23,14 +23,13 @@ from pathlib import Path
 from benchmarks.exposed.asked import STUDY, Study, places, study_of
 from benchmarks.exposed.chances import fit, planned_by
 from benchmarks.exposed.found import as_markdown, found
-from benchmarks.exposed.snapshots import train
+from benchmarks.exposed.snapshots import PROVIDER, train
 from benchmarks.rate_tables import put
 from benchmarks.real.asked import FORMS, SEED, Place
 from benchmarks.real.chances import of_record
 from benchmarks.real.record import Answers, Line
 from benchmarks.real.recording import ask
 from tabcontam.errors import Exit, UsageError
-from tabcontam.extensions.exposed.base_models import PROVIDER
 from tabcontam.models.hf.loading import find, weights_digest
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.tables.row_draws import identity

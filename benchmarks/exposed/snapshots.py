@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.exposed.tables import BEHIND, CLASS, OTHER, READ, TABLES, write
-from tabcontam.extensions.exposed.base_models import PROVIDER
 
 TABCONTAM = (sys.executable, "-m", "tabcontam")
+PROVIDER = "hf:"  # of models that `expose` makes
 MODEL = "model-0"  # the folder that expose saves a model in
 
 

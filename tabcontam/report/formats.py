@@ -63,8 +63,14 @@ def check_shape(form: str, methods: bool, width: str | None) -> Shape:
     """Return the shape of a document. Raises `UsageError` for a format without methods or without a choice of width."""
     formats = report_formats()
     if methods and not formats[form].methods:
-        raise UsageError(f"--methods goes with --format {' or '.join(n for n, one in formats.items() if one.methods)}")
+        raise UsageError(f"--methods goes with {_in_words([name for name, one in formats.items() if one.methods])}")
     if width and (methods or not formats[form].wide):
         wide = [name for name, one in formats.items() if one.wide]
-        raise UsageError(f"--width goes with --format {', '.join(wide[:-1])} or {wide[-1]}, without --methods")
+        raise UsageError(f"--width goes with {_in_words(wide)}, without --methods")
     return Shape(methods, 1 if width == "one" else 2)
+
+
+def _in_words(names: list[str]) -> str:
+    if not names:
+        return "formats of packages that are not installed"
+    return f"--format {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"

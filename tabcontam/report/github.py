@@ -10,12 +10,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from tabcontam.report.formats import render_form
+from tabcontam.report.formats import format_names, render_form
 from tabcontam.verdicts.gate import Conclusion, GateDecision
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
-SUMMARY = "GITHUB_STEP_SUMMARY"
+SUMMARY, FORM = "GITHUB_STEP_SUMMARY", "markdown"
 LIMIT = 1024 * 1024  # most bytes of a step's summary; GitHub drops a longer summary
 CUT = "\n\nThe report is cut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
 SHOWN = 10  # most annotations of each level that GitHub keeps for a step
@@ -23,13 +23,13 @@ LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning", C
 
 
 def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None:
-    """Append the report to the job's summary, if an environment variable names its file."""
+    """Append the report to the job's summary, if an environment variable names its file and there is Markdown."""
     path = environ.get(SUMMARY)
-    if not path:
+    if not path or FORM not in format_names():
         return
     try:
         with open(path, "ab") as file:
-            file.write(capped(render_form(view, "markdown"), LIMIT - file.tell()))
+            file.write(capped(render_form(view, FORM), LIMIT - file.tell()))
     except OSError as error:
         reason = error.strerror or error
         print(f"tabcontam: cannot write the summary for GitHub to {path}: {reason}", file=sys.stderr)

@@ -12,19 +12,18 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from tabcontam.cli.arguments import parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.extensions.exposed.model_sizes import SIZES, ModelSize, StepSettings
-from tabcontam.extensions.fresh.feeds.feed_cards import FEED, shipped_feeds
 from tabcontam.models import provider_registry
 from tabcontam.models.base import Model
 from tabcontam.models.catalogue import load_catalogue
@@ -36,10 +35,9 @@ from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
-from tests.extensions.fresh.loopback_feeds import FeedServer
+from tests.installed import EXTENSIONS
 from tests.loopback import LoopbackServer
 from tests.loopback_batches import BatchServer
-from tests.made_passages import made_texts
 from tests.made_tables import ships
 from tests.replay.made import record, row_record, written
 
@@ -56,9 +54,6 @@ FEWER = ("-k", "recognition or feature_completion or perplexity")  # tests, wher
 ONE = "feature_completion"  # in place of all three tests that complete rows
 ONE_MARK = ("-k", "few_shot_accuracy")  # of the three in `test_experiment.py`, where no run has them already
 ALONE = ("--no-controls",)  # where LLMs are named; the controls are asked in what names none
-SMALLEST = ModelSize(
-    16, 32, 1, 1, 512, 1024, StepSettings(512, 8, 2.5e-3)
-)  # of models that `expose` makes: they are not measured
 CONTINUED = ("--copies", "0,1")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
@@ -82,11 +77,10 @@ class Absent(Exception):
 
 @dataclass(frozen=True)
 class Servers:
-    """What stands for OpenAI, for Ollama and any other server, and for arXiv, newspapers and GitHub."""
+    """What stands for OpenAI, and for Ollama and any other server."""
 
     openai: LoopbackServer
     own: LoopbackServer
-    feeds: FeedServer
 
 
 class Place:
@@ -110,11 +104,6 @@ class Place:
         monkeypatch.chdir(self.folder)
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
         monkeypatch.setattr(edition_files, "opener", _nothing)
-        feeds = shipped_feeds()  # one dictionary for all that import it, whenever they do
-        for name, feed in list(feeds.items()):
-            here = feed.at(servers.feeds.url + "/rss.xml" * (feed.kind == FEED))
-            monkeypatch.setitem(feeds, name, replace(here, seconds=0.0, hosts=None))
-        monkeypatch.setitem(cast("dict[str, ModelSize]", SIZES), "tiny", SMALLEST)
         for name in STAND_INS:
             monkeypatch.setitem(
                 provider_registry.BUILT_IN, name, replace(provider_registry.BUILT_IN[name], open=_stand_in)
@@ -304,12 +293,11 @@ def _patch(path: Path, diff: str) -> None:
 
 
 @contextlib.contextmanager
-def served() -> Iterator[Servers]:
-    """Servers that have every LLM of the docs, and answer without knowing anything; and every feed."""
-    feeds = FeedServer(made_texts(36, datetime(2026, 11, 1, tzinfo=UTC)))
-    with (
-        BatchServer(lambda body: "unknown", HOSTED) as hosted,
-        LoopbackServer(lambda body: "unknown", OWN) as own,
-        feeds,
-    ):
-        yield Servers(hosted, own, feeds)
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
+    """Servers that have every LLM of the docs, and answer without knowing anything; and what extensions need."""
+    with contextlib.ExitStack() as stack:
+        for name in EXTENSIONS:
+            if find_spec(part := f"tests.extensions.{name}.documented"):
+                stack.enter_context(import_module(part).documented(monkeypatch))
+        hosted = stack.enter_context(BatchServer(lambda body: "unknown", HOSTED))
+        yield Servers(hosted, stack.enter_context(LoopbackServer(lambda body: "unknown", OWN)))

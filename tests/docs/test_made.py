@@ -9,27 +9,32 @@ from tabcontam.cli import list_command
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import all_tests
 from tests.docs.made import ARGUMENTS, COMMANDS, DOCS, HEADINGS, ROOT, beside, commands, page, path_of, sections
+from tests.installed import with_every_extension
 
 others = cache(beside)  # made by the first test that needs them
 AGAIN = "run `python -m tests.docs`"
 
 
 @pytest.mark.slow
+@with_every_extension
 @pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize("test", all_tests(), ids=lambda test: test.id)
 def test_a_page_of_a_test_is_as_it_would_be_made(test: base.Test) -> None:
     assert path_of(test).read_text("utf-8") == page(test), AGAIN
 
 
+@with_every_extension
 def test_the_other_pages_are_as_they_would_be_made() -> None:
     made = {path: text for path, text in others().items() if path.parent != COMMANDS}
     assert [path.name for path, text in made.items() if path.read_text("utf-8") != text] == [], AGAIN
 
 
+@with_every_extension
 def test_there_is_no_page_of_a_test_that_is_gone() -> None:
     assert set((DOCS / "tests").iterdir()) == {*map(path_of, all_tests()), DOCS / "tests" / "README.md"}
 
 
+@with_every_extension
 def test_help_is_as_the_docs_show_it() -> None:
     # argparse breaks lines differently from one Python to the next; the words are the same
     made = {path: text for path, text in others().items() if path.parent == COMMANDS}

@@ -24,6 +24,7 @@ from tabcontam.tables.serializers import load_serializers
 from tests.commands import FILES
 from tests.docs.blocks import PAGES
 from tests.docs.made import COMMANDS, DOCS, ROOT, commands
+from tests.installed import with_every_extension
 
 TEXTS = {page: page.read_text("utf-8") for page in PAGES}
 BY_HAND = "\n".join(text for page, text in TEXTS.items() if page.parent != COMMANDS)
@@ -137,6 +138,7 @@ INLINE = sorted({code for text in TEXTS.values() for code in re.findall(r"`(pyth
 
 
 @pytest.mark.slow
+@with_every_extension
 def test_a_command_within_a_sentence_could_be_typed() -> None:
     assert len(INLINE) > 50
     for command in INLINE:

@@ -7,9 +7,11 @@ import pytest
 from tests.docs.blocks import PAGES, Block, Command, blocks, commands
 from tests.docs.made import DOCS, ROOT
 from tests.docs.running import Absent, Place, served
+from tests.installed import with_every_extension
 
 # pages that change the project: they work on a copy, in a process a command
 COPIED = (DOCS / "add-a-test.md", DOCS / "extend.md")
+ELSEWHERE = (DOCS / "extensions.md",)  # shows a package that tests/test_entry_points.py installs and runs
 LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
 
 
@@ -24,11 +26,16 @@ def asked(page: Path) -> list[tuple[Block, Command | None]]:
 
 
 @pytest.mark.slow
+@with_every_extension
 @pytest.mark.usefixtures("cheaply")
-@pytest.mark.parametrize("page", [page for page in PAGES if asked(page)], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if page not in ELSEWHERE and asked(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent: set[str] = set()
-    with served() as servers:
+    with served(monkeypatch) as servers:
         place = Place(tmp_path, monkeypatch, servers, page in COPIED)
         for block, command in asked(page):
             if command is None:

@@ -35,11 +35,9 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, ReplyState, Scores, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
-from tabcontam.extensions.corpora.search import provider as corpora
-from tabcontam.extensions.corpora.search.provider import CorpusModel
-from tabcontam.extensions.evaluate.few_shot import FewShot
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.known.simulated import SimulatedModel, SimulatedQuery, read_kind
+from tabcontam.models.provider_registry import BUILT_IN, ModelSettings
 from tabcontam.reading.word_decision import english
 from tabcontam.replay.record_kinds import judge_files
 from tabcontam.tables.dataset_cards import load_cards
@@ -57,6 +55,7 @@ NOTHING, RULES = "nothing", "rules"
 SHARES = {NOTHING: 0.0, "tenth": 0.1, "half": 0.5, "all": 1.0}  # of the rows, that a model remembers
 MODELS = (*SHARES, RULES)
 QUERIES, ROWS = 12, 12  # a result: enough for every verdict, and soon asked; few-shot learning is measured once
+SHOTS = "classification_shots"  # draws its shots several times, of which one is enough
 MADE = "ships"  # a table of our own, which needs no file
 MOST = 160  # rows of a table, from its first: models that learn want 150
 RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "text/time_travel.jsonl",
@@ -66,9 +65,6 @@ RECORDED = ("records.jsonl", "tabmemcheck_answers.jsonl", "text/quiz.jsonl", "te
 FOLLOWS, READ = -1 / 64, -1 / 16
 REAL = "real:"  # what the name of a table of the record of real answers begins with
 EXPOSED = "exposed:"  # the same of half a table in the record of the contaminated LLM
-# The rooms of tests that are to be extensions; the others are the core's.
-EXTENSIONS = ("corpus.", "rows.guided.", "rows.memcheck.", "rows.quiz.", "rows.task.", "rows.instances.",
-              "likelihood.planted", "knowledge.feature_names", "score.versions", "score.few_shot")  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -185,10 +181,10 @@ def real_at_hand() -> list[str]:
     return [f"{REAL}{table}" for table in asked_really()]
 
 
-def is_extension(test: str) -> bool:
-    """Whether a test is to be an extension's."""
-    module = _modules().get(test, "")
-    return any(f"evidence.{room}" in f"{module}." for room in EXTENSIONS)
+def extension_of(test: str) -> str:
+    """The extension that has a test, or "" for the core; a measure of a test has a name that begins with the test's."""
+    own = max((name for name in _modules() if test.startswith(name)), key=len, default="")
+    return re.sub(r"tabcontam\.extensions\.(\w+)\..*|.*", r"\1", _modules().get(own, ""), count=1)
 
 
 @cache
@@ -216,10 +212,12 @@ class Knowing(Protocol):
 
 def _parts(table: Table) -> Iterator[tuple[Table, list[tuple[list[Test], Knowing]]]]:
     """The table as tests need it, with these tests and who can take them."""
-    every = [replace(test, draws=1) if isinstance(test, FewShot) else test for test in built_in_tests()]
+    every: list[Any] = [*built_in_tests()]
+    every = [replace(test, draws=1) if test.id == SHOTS else test for test in every]
     kinds = ((Capability.GENERATE, _answering), (Capability.SCORE, _scoring), (Capability.SEARCH, _held))
     usual = [test for test in every if not test.only_with]
-    yield table, [([test for test in usual if need in test.needs], knowing) for need, knowing in kinds]
+    parts = [([test for test in usual if need in test.needs], knowing) for need, knowing in kinds]
+    yield table, [(tests, knowing) for tests, knowing in parts if tests]
     for test in every if table.name == MADE else ():
         if test.only_with:
             yield as_needed(test, table), [([test], _scoring)]
@@ -308,12 +306,13 @@ def guessed_words(line: str) -> Words:
 @contextmanager
 def _held(who: str, table: Table, queries: Sequence[Query]) -> Iterator[Model]:
     """Documents: a file with the rows that are remembered, and those of a twin for the rest."""
-    with TemporaryDirectory() as folder, patch.object(corpora, "QUIET", 0.0):
+    with TemporaryDirectory() as folder:
         with Path(folder, "rows.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([table.columns, *_rows(who, table)])
-        model = CorpusModel(folder, "documents")
-        asyncio.run(model.connect())
-        yield model
+        model = BUILT_IN["corpus"].open(folder, ModelSettings(spec="documents"))
+        with patch(f"{type(model).__module__}.QUIET", 0.0):
+            asyncio.run(model.connect())
+            yield model
 
 
 def _rows(who: str, table: Table) -> list[tuple[Cell, ...]]:

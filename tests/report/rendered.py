@@ -7,7 +7,6 @@ from unittest.mock import patch
 
 from rich.console import Console
 
-from tabcontam.extensions.publish import figures, latex_tables, markdown
 from tabcontam.groups import grouped
 from tabcontam.report import csv_text, evidence, github, html, junit, svg, terminal
 from tabcontam.report.recalled_cells import RecalledCellWriter
@@ -72,20 +71,8 @@ def render_junit(of: Document) -> str:
     return junit.render_junit(parse_results(of))
 
 
-def render_latex(of: Document) -> str:
-    return latex_tables.render_latex(parse_results(of))
-
-
-def render_markdown(of: Document) -> str:
-    return markdown.render_markdown(parse_results(of))
-
-
 def render_svg(of: Document) -> str:
     return svg.render_svg(parse_results(of))
-
-
-def render_figure(of: Document, form: str) -> bytes:
-    return figures.render_figure(parse_results(of), form)
 
 
 def summarize(of: Document, environ: Mapping[str, str]) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.report.github import CUT, LIMIT, SHOWN, annotate, annotations, capped, plain_log
+from tabcontam.report.github import CUT, SHOWN, annotate, annotations, capped, plain_log
 from tabcontam.verdicts.gate import Conclusion, GateDecision, GateFinding
-from tests.report.rendered import render_markdown, summarize
+from tests.report.rendered import summarize
 from tests.report.synthetic import HOSTILE, results
 
 ACTIONS = {"GITHUB_ACTIONS": "true"}
@@ -19,51 +19,11 @@ def judgement(*conclusions: Conclusion, words: str = "why") -> GateDecision:
     return GateDecision(Conclusion.CONTAMINATED, "in all", tuple(findings))
 
 
-def test_the_summary_is_the_report_as_markdown(tmp_path: Path) -> None:
-    path = tmp_path / "summary.md"
-    summarize(OF, {"GITHUB_STEP_SUMMARY": str(path)})
-    assert path.read_text("utf-8") == render_markdown(OF)
-
-
-def test_a_summary_is_added_to_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "summary.md"
-    path.write_text("before\n")
-    summarize(OF, {"GITHUB_STEP_SUMMARY": str(path)})
-    assert path.read_text("utf-8") == "before\n" + render_markdown(OF)
-
-
 @pytest.mark.parametrize("environ", [{}, {"GITHUB_STEP_SUMMARY": ""}])
 def test_elsewhere_there_is_none(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     summarize(OF, environ)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_that_cannot_be_written_is_a_line_on_standard_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for path in (tmp_path, tmp_path / "none" / "summary.md"):
-        summarize(OF, {"GITHUB_STEP_SUMMARY": str(path)})
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"tabcontam: cannot write the summary for GitHub to {path}: ")
-
-
-def test_a_long_summary_is_cut_at_a_line_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert LIMIT == 2**20
-    limit = 20_000
-    monkeypatch.setattr("tabcontam.report.github.LIMIT", limit)
-    many = results([f"m{n}" for n in range(10)], [f"d{n}" for n in range(15)])
-    whole = render_markdown(many).encode()
-    path = tmp_path / "summary.md"
-    path.write_text("before\n")
-    summarize(many, {"GITHUB_STEP_SUMMARY": str(path)})
-    written = path.read_bytes()
-    assert len(whole) > limit >= len(written) > limit - 1000
-    kept, told = written.removeprefix(b"before\n").split(b"\n\nThe report is cut here: ")
-    assert whole.startswith(kept + b"\n")
-    assert b"1 MiB" in told
-    summarize(many, {"GITHUB_STEP_SUMMARY": str(path)})
-    assert len(path.read_bytes()) <= limit
 
 
 def test_what_is_kept_never_has_more_than_its_room() -> None:

@@ -11,7 +11,7 @@ from tabcontam.report.finding_sentences import scope, sentences
 from tabcontam.report.memory_shares import measured_shares
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.result_building import build_results
-from tests.report.rendered import print_report, render_html, render_latex, render_markdown, render_pages
+from tests.report.rendered import print_report, render_html, render_pages
 from tests.report.synthetic import HOSTILE, cell, document, shared, weighed
 
 Cells = list[dict[str, Any]]
@@ -98,9 +98,7 @@ def test_fresh_rows_are_called_so_wherever_dots_and_columns_are_named() -> None:
     alone, both = run_of(fresh), run_of(fresh, shared("gpt-4o", "titanic", 0.13, (0.05, 0.21)))
     assert "*: accuracy on rows of the table; o: accuracy on fresh rows" in terminal(alone)
     assert "o: accuracy on their unseen twins or fresh rows" in terminal(both)
-    assert "On fresh rows" in render_markdown(alone)
     assert ">On fresh rows</th>" in section(render_html(alone, []), "memory")
-    assert "On unseen twins or fresh rows" in render_markdown(both)
 
 
 def test_the_page_of_scores_alone_speaks_of_no_verdict_no_level_and_no_control() -> None:
@@ -142,8 +140,6 @@ def test_a_ranking_without_a_number_is_none() -> None:
     silent = run_of(cell("m", "adult", "memory_share", "no answer"))
     assert 'id="ranking"' not in render_html(silent, [])
     assert "= ranking =" not in terminal(silent)
-    assert "## Ranking" not in render_markdown(silent)
-    assert "label{tab:tabcontam-ranking}" not in render_latex(silent)
 
 
 def test_who_was_not_asked_for_it_has_no_column() -> None:
@@ -178,34 +174,8 @@ def test_beside_a_reference_stands_how_much_more_is_lost() -> None:
     assert "memory's share 0.13 (0.05 to 0.21); 0.11 (0.02 to 0.20) compared with old<b>" in terminal(of, 200)
 
 
-def test_papers_have_a_table() -> None:
-    of = run_of(shared("m_1", "adult", -0.02, (-0.06, 0.02)))
-    assert r"m\_\allowbreak{}1 & adult & 0.84 & 0.71 & \(-0.02\) {\footnotesize \(-0.06\) to 0.02} \\" in render_latex(
-        of
-    )
-    assert "| `m_1` | `adult` | 0.84 | 0.71 | \N{MINUS SIGN}0.02 (\N{MINUS SIGN}0.06 to 0.02) |" in render_markdown(of)
-
-
-@pytest.mark.parametrize(("room", "pages"), [(7.0, 2), (3.35, 3)])
-def test_the_figure_has_a_line_for_each_llm_and_table(room: float, pages: int) -> None:
-    pytest.importorskip("matplotlib")
-    from matplotlib.text import Text
-
-    from tabcontam.extensions.publish.figures.memory_figures import memory_shares
-
-    view = parse_results(run_of(*(shared("$m_1$", f"t{number}", 0.13, (0.05, 0.21)) for number in range(50))))
-    figures = memory_shares(view, room)
-    texts = [text.get_text() for figure in figures for text in figure.findobj(Text)]
-    assert len(figures) == pages
-    assert texts.count("0.13 (0.05 to 0.21)") == 50
-    assert {f"$m_1$  t{number}" for number in range(50)} <= {*texts}
-    assert all(figure.get_figheight() < 10 for figure in figures)
-    assert memory_shares(parse_results(run_of()), room) == []
-
-
 def test_hostile_names_stay_text() -> None:
     of = run_of(shared(HOSTILE, HOSTILE, 0.13, (0.05, 0.21)))
     for page in render_pages(of, []).values():
         assert "<script>alert(1)" not in page
     assert "\x1b" not in terminal(of)
-    render_latex(of).encode("ascii")

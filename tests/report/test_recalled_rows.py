@@ -134,7 +134,7 @@ class TestCommand:
         assert len(rows) > 5
         held = list(csv.DictReader(Path("run", "recalled.csv").read_text("utf-8").splitlines()))
         assert set(rows) == {line["row"] for line in held if float(line["row_bits"]) >= 10}
-        for given in (["--json"], ["--format", "csv"], ["--out", "x"], ["--redact"]):
+        for given in (["--json"], ["--format", "csv"], ["--out", "x"]):
             assert cli.main(["report", "run", "--exclude-recalled", "other.csv", *given]) == Exit.USAGE
         assert cli.main(["report", "run", "--exclude-recalled", "run"]) == Exit.USAGE
         assert not Path("other.csv").exists()

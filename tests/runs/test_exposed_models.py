@@ -1,6 +1,5 @@
 """What `power` says of models whose exposure is known, beside its simulated answerers."""
 
-import csv
 import io
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,9 @@ from tabcontam.calibration.dose import TABLE
 from tabcontam.calibration.power_study import Study, measure
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.report.power_text import print_power
 from tabcontam.runs.exposed_models import TableObservations, observe_models, with_models
 from tests.commands import tabcontam
-from tests.extensions.exposed.made_models import made_once
-from tests.made_tables import ships
 
 HALF, NONE = "simulated:memoriser:0.5", "simulated:guesser"
 TEST = "full_completion"
@@ -97,15 +93,3 @@ def test_the_llms_of_a_projects_file_are_not_asked_for_it(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert "defaults from pyproject.toml: --dataset iris\n" in done.stderr
     assert "detected in models" not in done.stdout
-
-
-@pytest.mark.slow  # makes a model in a quarter of a minute
-def test_a_model_that_expose_made_is_known_by_the_cells_of_a_file(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    table = ships(60)
-    folder = made_once(pytestconfig, recipe([table], (128,), renderings=["csv"], size="tiny"))
-    file = tmp_path / "ships.csv"
-    with file.open("w", newline="") as out:
-        csv.writer(out).writerows([table.columns, *table.rows])
-    asked = Study((str(file),), serializer="csv", expression="surrogate_rank", target=table.target, runs=1)
-    said = [(one.copies, one.verdict) for _, one in observe_models(asked, (f"hf:{folder}",), "", Progress())]
-    assert said == [(128.0, Verdict.CONTAMINATED)] * 2  # by the test, and of the table

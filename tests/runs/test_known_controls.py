@@ -11,13 +11,10 @@ import tabcontam
 from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.runs.dose_observations import observations
 from tabcontam.runs.run import Outcome, execute, prepare
 from tabcontam.tables.table import Table
-from tests.extensions.exposed.made_models import made_once
-from tests.made_tables import ships
 
 MODE, READ, UNREAD = "simulated:mode", "simulated:memoriser:1", "simulated:guesser"
 TEST = "feature_completion"
@@ -140,29 +137,3 @@ def test_what_is_wrong_with_the_card_of_an_llm_under_test_ends_nothing_for_the_o
         MODE: ("not detected", 0.0),
         damaged: ("no answer", None),
     }
-
-
-@pytest.mark.slow  # makes a model in a quarter of a minute
-def test_a_model_that_expose_made_joins_as_one_and_is_found(pytestconfig: pytest.Config, tmp_path: Path) -> None:
-    table = ships(60)
-    folder = made_once(pytestconfig, recipe([table], (128,), renderings=["csv"], size="tiny"))
-    found = tabcontam.run(
-        MODE,
-        table,
-        control={"made": f"hf:{folder}"},
-        controls=False,
-        serializer="csv",
-        tests="surrogate_rank or feature_completion",
-        out=tmp_path / "run",
-    )
-    own = {cell.test: cell for cell in found.results if cell.llm == "made"}
-    assert {cell.exposure for cell in own.values()} == {128.0}
-    assert all(cell.control for cell in own.values())
-    assert own["surrogate_rank"].verdict == "contaminated"
-    assert not [cell for cell in found.results if cell.llm == MODE and cell.verdict == "contaminated"]
-    notes = [str(note) for note in found.run_results.controls]
-    assert notes[0] == "made is known to have read 128 copies, on average, of each row of ships"
-    powerless = [
-        note for note in notes if note.startswith("no power: against a model like it: made, which has read 128")
-    ]
-    assert bool(powerless) == (own["feature_completion"].verdict == "not detected")

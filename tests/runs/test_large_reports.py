@@ -280,17 +280,3 @@ class TestColumns:
         write_results(tmp_path, self.plain())
         (tmp_path / "results.parquet").write_bytes((tmp_path / "results.parquet").read_bytes()[:500])
         assert tabcontam.load_results(tmp_path).run_results == self.plain()
-
-
-def test_a_large_folder_is_redacted_without_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the cells of tables that may not be shown would stand in them."""
-    from tabcontam.extensions.publish.redacted_folder import redact
-
-    monkeypatch.setattr(document, "LARGE", 1)
-    run_in(tmp_path / "run", ["m1"])
-    redact([tmp_path / "run"], tmp_path / "out", everything=True)
-    published = read_results(tmp_path / "out")
-    kept = tabcontam.load_results(tmp_path / "out")
-    assert kept.run_results == published
-    assert published.run.redacted is not None
-    assert not [line for line in (tmp_path / "out" / TRIALS).read_text().splitlines() if "prompt" in json.loads(line)]

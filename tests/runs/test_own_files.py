@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tabcontam.cli.arguments import extension_commands
 from tabcontam.errors import Exit
 from tests.commands import process, tabcontam
 
@@ -20,7 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-WORDS = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_list_informed")
+WORDS = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "feature_names")
 
 
 @pytest.mark.slow
@@ -38,8 +39,9 @@ def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Pa
         target = {"device": "/dev/zero", "outside": str(secret), "above": "../secret"}[kind]
         (run / name).symlink_to(target)
     commands = (["gate", str(run)], ["report", str(run), "--out", str(tmp_path / "out")], ["rescore", str(run)],
-                ["run", *WORDS, "--out", str(run)], ["chronology", str(run)])  # fmt: skip
-    for words in commands:
+                ["run", *WORDS, "--out", str(run)])  # fmt: skip
+    of_extensions = ([name, str(run)] for name in ("chronology", "judge") if name in extension_commands())
+    for words in (*commands, *of_extensions):
         done = tabcontam(*words)
         assert done.returncode == Exit.USAGE, (words, done.stderr)
         assert "a copy of the folder that holds only files" in done.stderr, words
@@ -54,4 +56,4 @@ def test_a_link_within_the_folder_is_a_file_of_it(made: Path, tmp_path: Path) ->
     shutil.copytree(made, run)
     (run / "results.json").rename(run / "other")
     (run / "results.json").symlink_to("other")
-    assert process("report", str(run), "--format", "latex").returncode == Exit.DONE
+    assert process("report", str(run), "--format", "csv").returncode == Exit.DONE

@@ -1,4 +1,4 @@
-"""Several references: in merged, redacted, continued and rescored runs, and one of them named twice."""
+"""Several references: in merged, continued and rescored runs, and one of them named twice."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-import tabcontam
 from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
-from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.runs.folder import merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import execute, prepare
@@ -133,24 +131,6 @@ def test_a_reference_of_one_run_that_another_one_tests_keeps_its_answers_in_both
         UsageError, match=r"the runs asked the reference openai:two@.*different queries of memory_share"
     ):
         merge([tmp_path / "a", tmp_path / "d"], tmp_path / "apart")
-
-
-@pytest.mark.slow
-def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: LoopbackServer, tmp_path: Path) -> None:
-    make("run", "one", "two")
-    make("single", "three", llm=OTHER)
-    published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
-    first, second = published.results
-    assert first.evidence.memory is not None
-    assert (first.reference, first.evidence.memory.further) == ("openai:one", ("openai:two",))
-    assert second.reference == "openai:three"
-    assert {line["llm"] for line in lines(tmp_path / "published")} == {
-        LLM, OTHER, "openai:one", "openai:two", "openai:three",
-    }  # fmt: skip
-    address = server.url.partition("://")[2].partition("/")[0]
-    for path in (tmp_path / "published").rglob("*"):
-        assert path.is_dir() or address.encode() not in path.read_bytes(), path.name
-    assert tabcontam.load_results(tmp_path / "published").run_results == published
 
 
 @pytest.mark.parametrize(

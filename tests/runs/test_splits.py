@@ -13,7 +13,6 @@ from tabcontam.asking.trial_file import Journal
 from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.publish.conda import render_conda
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import execute, prepare
@@ -84,13 +83,10 @@ def test_no_row_of_both_is_asked_or_comes_from_the_other(made: Path) -> None:
 
 
 def test_reports_name_the_split(made: Path) -> None:
-    view = load(made)
     junit = (made / "junit.xml").read_text()
     assert "train.csv#train" in junit
     assert '<property name="split" value="test"' in junit
     assert "train.csv#train" in (made / "index.html").read_text()
-    with pytest.raises(UsageError):
-        render_conda(replace(view, run=replace(view.run, rules="paper")))
 
 
 def test_a_split_is_named_as_a_table_is(made: Path, order: RunConfig) -> None:

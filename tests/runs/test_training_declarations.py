@@ -185,7 +185,7 @@ def test_a_plan_says_how_much_is_looked_up_and_names_no_price(folder: Path) -> N
         (["--llm", MODE, "-k", "rows_held"], 5,
          "rows_held searches documents, and no corpus is named; name one with --llm corpus:PATH"),
         (["-m", "corpus"], 5,
-         "row_overlap, ngram_overlap, header_overlap, task_overlap and rows_held search documents, and no corpus is"),
+         "documents, and no corpus is named; name one with --llm corpus:PATH"),
         (["--llm", DUMP, "--until-decided"], 4,
          "--until-decided is for models, and pages:dump.txt is a corpus: leave --until"),
         (["--llm", DUMP, "--shots", "3"], 4, "--shots is for models"),
@@ -246,51 +246,12 @@ def test_from_python_the_words_are_the_same(folder: Path, monkeypatch: pytest.Mo
         python.run(MODE, "iris", trained_on="llama3=pages:dump.txt")
 
 
-@pytest.mark.slow
-def test_a_published_report_shows_neither_the_cells_nor_what_stands_beside_them(folder: Path) -> None:
-    (folder / "home").mkdir()
-    (folder / "home" / "secrets.txt").write_text((folder / "dump.txt").read_text("utf-8"), "utf-8")
-    spec = f"pages:{folder}/home/secrets.txt"
-    named = ("--llm", MODE, "--trained-on", f"{MODE}={spec}", "--dataset", "mine.csv", "--dataset", "iris")
-    done = tabcontam("run", *named, *ROWS, "--out", "private", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert tabcontam("report", "private", "--redact", "--out", "published", cwd=folder).returncode == 0
-    published = "".join(file.read_text("utf-8") for file in (folder / "published").iterdir())
-    assert "documents that it was trained on" in published
-    for hidden in ("patient1", "zick", str(folder), "home/", "for example"):
-        assert hidden not in published
-    lines = [json.loads(line) for line in (folder / "published" / "trials.jsonl").read_text("utf-8").splitlines()]
-    assert all(not line.get("found") for line in lines)
-    assert tables(folder / "published")[MODE, "mine.csv"]["corpora"] == ["pages:secrets.txt"]
-
-
 def test_power_is_about_llms(folder: Path) -> None:
     done = tabcontam("power", "--dataset", "iris", "-k", "rows_held", cwd=folder)
     assert (done.returncode, done.stderr) == (
         Exit.NOTHING_SELECTED,
         "tabcontam: rows_held searches a corpus, but power is about models' answers; choose tests that ask models\n",
     )
-
-
-@pytest.mark.slow
-def test_rows_of_a_private_table_are_looked_up_on_this_machine_alone_without_leave(folder: Path) -> None:
-    remote = "infinigram:index@http://192.0.2.1/"
-    named = ("--llm", MODE, "--trained-on", f"{MODE}={remote}", "--dataset", "mine.csv", *ROWS)
-    done = tabcontam("run", *named, cwd=folder)
-    assert (done.returncode, done.stdout) == (Exit.USAGE, "")
-    assert f"mine.csv: 20 rows would be shown to {remote}; add --send-rows to allow that" in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["row_overlap", "ngram_overlap"])
-def test_rows_made_of_a_private_tables_cells_are_told_before_they_leave(folder: Path, test: str) -> None:
-    """A twin's rows are none of the table's, and all of their cells are."""
-    remote = "infinigram:index@http://192.0.2.1/"
-    lines = [f"{n},{n * 7 % 100},{'abcdefg'[n % 7]},{n * n % 31}" for n in range(40)]
-    (folder / "own.csv").write_text("\n".join(["one,two,three,four", *lines]))
-    done = tabcontam("run", "--llm", remote, "--dataset", "own.csv", "-k", test, cwd=folder)
-    assert done.returncode == Exit.USAGE
-    assert f"rows and others made of its cells would be shown to {remote}; add --send-rows" in done.stderr
 
 
 def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_themselves(past: Path) -> None:
@@ -306,26 +267,3 @@ def test_results_in_which_documents_count_for_an_llm_undeclared_contradict_thems
     document["results"] = [cell for cell in document["results"] if (cell["llm"], cell["dataset"]) != (DUMP, "iris")]
     (edited / "results.json").write_text(json.dumps(document), "utf-8")
     assert "pages:dump.txt has no result on iris" in tabcontam("gate", str(edited)).stderr
-
-
-@pytest.mark.slow
-def test_what_of_documents_was_not_searched_stands_on_the_page(folder: Path) -> None:
-    """That nothing was found in a packed file must not be read as if it had been searched."""
-    broken = folder / "broken"
-    broken.mkdir()
-    (broken / "prose.txt").write_text("Nothing of this kind.", "utf-8")
-    (broken / "packed.zip").write_bytes(b"PK\x03\x04" + bytes(60))
-    (broken / "link.txt").symlink_to(folder / "dump.txt")
-    named = ("--llm", "corpus:broken", "--dataset", "iris", "-k", "header_overlap", "--out", "in_part")
-    done = tabcontam("run", *named, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    line = "corpus:broken: parts of it could not be read as they stand, and unread parts were not searched: not read: "
-    assert line in page_of(folder / "in_part")
-    assert line in done.stdout
-    for what in ("link.txt (a link", "archives, not read (unpack them): 1 (broken/packed.zip)"):
-        assert what in done.stdout
-        assert what in page_of(folder / "in_part")
-    (broken / "packed.zip").unlink()
-    (broken / "link.txt").unlink()
-    whole = tabcontam("run", *named[:-1], "whole", cwd=folder)
-    assert "parts of it could not be read" not in whole.stdout

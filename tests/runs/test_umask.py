@@ -15,12 +15,12 @@ from tests.commands import tabcontam
 def test_the_files_of_a_run_have_the_modes_of_the_users_umask(umask: int, mode: int, tmp_path: Path) -> None:
     before = os.umask(umask)
     try:
-        run, joined, table = tmp_path / "run", tmp_path / "joined", tmp_path / "table.tex"
+        run, joined, table = tmp_path / "run", tmp_path / "joined", tmp_path / "table.csv"
         asked = ("--llm", "simulated:oracle", "--dataset", "iris", "--no-controls", "-k", "recognition_features")
         done = tabcontam("run", *asked, "--out", str(run))
         assert done.returncode == 0, done.stderr
         assert tabcontam("report", str(run), "--out", str(joined)).returncode == 0
-        assert tabcontam("report", str(run), "--format", "latex", "--out", str(table)).returncode == 0
+        assert tabcontam("report", str(run), "--format", "csv", "--out", str(table)).returncode == 0
     finally:
         os.umask(before)
     written = [*run.iterdir(), *joined.iterdir(), table]

@@ -22,7 +22,6 @@ from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores
 from tabcontam.evidence.likelihood.dataset_inference import DatasetInference
 from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.extensions.publish.redaction import restricted_tables
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.reading.word_decision import english
@@ -31,7 +30,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.tables.withheld_rows import comparable_rows, with_withheld
 from tabcontam.verdicts.document import read_results
-from tabcontam.verdicts.run_facts import DatasetFacts, RunFacts
 from tests.commands import tabcontam
 from tests.made_tables import ships
 from tests.made_tables import with_withheld as parted
@@ -194,18 +192,6 @@ def test_withheld_rows_leave_by_leave_alone_also_beside_a_public_table() -> None
     remote: Model = OpenAIModel("model", "https://example.com/v1", needs=frozenset(TEST.needs))
     cells = plan([RunSource(remote)], [TABLE], [IS], [TEST], RunConfig())
     assert list(rows_shown(cells).values()) == [100]
-
-
-def test_a_table_beside_withheld_rows_is_published_without_its_cells() -> None:
-    def facts(withheld: int) -> RunFacts:
-        from tabcontam.tables.dataset_cards import all_cards
-
-        (edition, *_) = all_cards()["iris"].editions
-        own = DatasetFacts(name="iris", edition=edition.name, sha256=edition.sha256, withheld=withheld)
-        return RunFacts(rules="calibrated", datasets=(own,))
-
-    assert restricted_tables(facts(0)) == frozenset()
-    assert {name for name, _ in restricted_tables(facts(10))} == {"iris"}
 
 
 def test_the_twin_of_a_control_has_read_as_much_of_both() -> None:

@@ -11,11 +11,11 @@ These are tested elsewhere, from the side of the part that they belong to:
 | Min-K%++, DC-PDD | divided by a deviation of nought | test_published_scores.py |
 | CoDeC | tokens were counted from the end; short rows were left out; no interval | test_published_scores.py |
 | Dataset Inference | p-values of new splits of the same rows were taken for independent ones | test_inference.py |
-| Time Travel | one share for all rows; an unpaired bootstrap | rows/guided/test_cuts.py, test_completion.py |
+| Time Travel | one share for all rows; an unpaired bootstrap | tests/extensions/papers/guided |
 | Time Travel | a judge that was shown no pair which does not match | evidence/test_judging.py |
 | DCQ | failed with a single letter; distractors that are told by their style | rows/quiz/test_levels.py, test_quiz.py |
 | benbench | a beginning was cut into other tokens; answers that end early were read from the wrong end | models/hf |
-| tabmemcheck | all of its faults | tests/test_peer_faults.py, rows/memcheck/test_peer_faults.py |
+| tabmemcheck | all of its faults | tests/test_peer_faults.py, tests/extensions/papers/memcheck |
 """
 
 from random import Random
@@ -33,14 +33,13 @@ from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateR
 from tabcontam.evidence.order.row_order import RowOrder
 from tabcontam.evidence.order.sharded_t import published_p_value
 from tabcontam.evidence.questions import Token
-from tabcontam.extensions.planting.planted_digits import Planted
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import english
 from tabcontam.statistics.auc import independent
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import without_evidence
-from tests.made_tables import made_table, planted, ships
+from tests.made_tables import made_table, ships
 
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
@@ -132,18 +131,18 @@ def test_a_table_of_a_row_or_two_is_skipped_with_the_reason(test: Test, rows: in
 
 def test_the_same_seed_asks_the_same_whoever_asked_before() -> None:
     """Rows that were drawn from a global state were others in each run of several tools."""
-    table = planted(ships(), 30)
-    first = [query.id for query in Planted().planned(table, IS, Random(3))]
+    test, table = SurrogateRank(), ships()
+    first = [query.id for query in test.planned(table, IS, Random(3))]
     Random().random()
-    assert [query.id for query in Planted().planned(table, IS, Random(3))] == first
+    assert [query.id for query in test.planned(table, IS, Random(3))] == first
 
 
 @pytest.mark.parametrize("state", [ReplyState.REFUSED, ReplyState.EMPTY, ReplyState.FAILED])
 def test_a_refusal_is_no_miss_unlike_in_tabmemcheck(state: ReplyState) -> None:
     """It counted what was refused as rows that are not known: an LLM that declines was clean."""
-    test = Planted().in_words(None)
+    test = SurrogateRank().in_words(3)
     assert test is not None
     refused = Reply("", state, "content filter")
-    queries = test.planned(planted(ships(), 30), IS, Random(0))
+    queries = test.planned(ships(), IS, Random(0))
     trials = [Trial(query, refused, test.read(query, refused, IS, english())) for query in queries]
     assert without_evidence(test.weigh(trials, 0.01), trials, test, 0.01).verdict is Verdict.NO_ANSWER

@@ -6,16 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.evidence.base import GENERATED
-from tabcontam.extensions.dates.generation_plots import generation_sentences
-from tabcontam.extensions.publish.markdown import render_markdown
 from tabcontam.verdicts.document import as_document, parse_results
 from tabcontam.verdicts.generation_accuracy import generations
 from tabcontam.verdicts.results import RunResults
-from tests.report.rendered import pages_of
 from tests.report.synthetic import cell, document
 
 FOUR = {"one": (0, 52), "two": (10, 61), "three": (20, 66), "four": (40, 90)}
-HOSTILE = "<script>alert('t')</script>"
 
 
 def results(counts: Mapping[str, tuple[int, int]], **accuracy: object) -> RunResults:
@@ -49,13 +45,10 @@ def test_four_llms_have_a_correlation_with_its_interval() -> None:
     assert first.accuracy_interval == (0.4, 0.95)
 
 
-def test_three_points_are_shown_and_nothing_is_said_of_them() -> None:
+def test_three_points_have_no_correlation() -> None:
     view = results({llm: FOUR[llm] for llm in ("one", "two", "three")})
     (one,) = view.generations
     assert (one.value, one.interval, one.p_value) == (None, None, None)
-    (said,) = generation_sentences(view)
-    assert said.endswith("three points lie near a line by chance, so no correlation is given.")
-    assert '<polyline class="steps"' not in section(view)
 
 
 def test_two_llms_have_no_figure_and_controls_none_at_all() -> None:
@@ -70,27 +63,8 @@ def test_another_split_and_an_unfair_question_are_not_compared() -> None:
     assert results(FOUR, not_averaged="no model can know which class is which").generations == ()
 
 
-def test_equal_shares_and_points_on_a_line_are_said() -> None:
-    alike = results(dict.fromkeys(FOUR, (3, 50)))
-    assert "nothing to correlate" in generation_sentences(alike)[0]
-    line = results({llm: (10 * place, 50 + 10 * place) for place, llm in enumerate(FOUR)})
-    assert (
-        "Pearson's r = 1.00 (no interval, for all points lie on one line), R² = 1.00, p = 0.083."
-        in (generation_sentences(line)[0])
-    )
-
-
-def test_page_markdown_and_results_have_it() -> None:
-    view = results({**FOUR, HOSTILE: (5, 55)})
-    assert "r = 0.99 (95% interval 0." in section(view)
-    assert '<polyline class="steps"' in section(view)
-    assert HOSTILE not in section(view)
-    assert "Pearson's r = 0.99" in render_markdown(view)
+def test_results_are_read_back() -> None:
+    view = results({**FOUR, "five": (5, 55)})
     (held,) = as_document(view)["generations"]
-    assert held["llms"][4]["llm"] == HOSTILE
+    assert held["llms"][4]["llm"] == "five"
     assert parse_results(as_document(view)).generations == view.generations
-
-
-def section(view: RunResults) -> str:
-    page = pages_of(view, [])["index.html"]
-    return page[page.index('id="generation"') :].partition("</section>")[0]

@@ -14,7 +14,7 @@ from tabcontam.extensions.exposed.model_making import _versions, make
 from tabcontam.extensions.exposed.recipe import Recipe
 
 MADE_BY = (
-    "models/known/exposed",
+    "extensions/exposed",
     "models/hf/model_tokenizer.py",
     "models/hf/loading.py",
     "tables/serializers",

@@ -22,6 +22,7 @@ from tabcontam.extensions.planting.planting_key import drawn_place, keyed_number
 from tabcontam.extensions.planting.table_planting import Planting, PlantingChoices, plant, write_planted
 from tabcontam.tables.table import load_table
 from tests.commands import process, tabcontam
+from tests.tables.large import test_large
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
@@ -359,3 +360,10 @@ def test_an_interruption_of_the_command_writes_nothing(
     assert done.returncode == 2
     assert "nothing was written" in done.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["crates.csv"]
+
+
+def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS_READ_WHOLE", 300)
+    path = test_large.written(tmp_path / "a.csv", *test_large.table_of(27))
+    with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
+        plant(str(path), PlantingChoices(), "out.csv", lambda *_: None, secret=bytes(32))

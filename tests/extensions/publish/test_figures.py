@@ -13,8 +13,9 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.verdicts.document import parse_results
+from tabcontam.verdicts.llm_ranking import COLUMNS, OTHER_SCORES
+from tests.extensions.publish.rendered_publications import render_figure
 from tests.needed import needed
-from tests.report.rendered import render_figure
 from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results, with_facts
 
 matplotlib = needed("matplotlib")
@@ -323,3 +324,11 @@ def test_a_long_name_keeps_both_ends() -> None:
     assert cut("openai:meta-llama/Meta-Llama-3-8B", 20) == "openai:met…lama-3-8B"
     assert cut("iris", 4) == "iris"
     assert len(cut("x" * 99, 26)) == 26
+
+
+def test_every_column_of_the_ranking_has_a_look() -> None:
+    from tabcontam.extensions.publish.figures.ranking_figures import LOOKS, OTHER_LOOKS  # it imports matplotlib
+
+    names = [column.name for column in COLUMNS]
+    assert sorted([*LOOKS, *OTHER_LOOKS, "memory_share"]) == sorted(names)  # memory's share has a figure of its own
+    assert set(OTHER_LOOKS) == set(OTHER_SCORES)

@@ -16,7 +16,7 @@ from tabcontam.extensions.publish.latex_tables import PACKAGES, ROWS
 from tabcontam.extensions.publish.methods_text import latex_methods
 from tabcontam.extensions.publish.tex import escaped
 from tabcontam.verdicts.document import parse_results
-from tests.report.rendered import render_latex
+from tests.extensions.publish.rendered_publications import render_latex
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 EVIL = HOSTILE + (

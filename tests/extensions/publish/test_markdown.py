@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from tabcontam.extensions.publish.markdown import code, prose
 from tabcontam.verdicts.wording import visible
-from tests.report.rendered import render_markdown
+from tests.extensions.publish.rendered_publications import render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, facts_of, results, table, weighed
 
 EVIL = [

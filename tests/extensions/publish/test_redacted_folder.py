@@ -14,8 +14,16 @@ from urllib.parse import quote
 
 import pytest
 
-from tabcontam.extensions.publish.redacted_folder import proof
+from tabcontam import load_results
+from tabcontam.asking.trial_file import TRIALS
+from tabcontam.extensions.publish.redacted_folder import proof, redact
+from tabcontam.verdicts import document
+from tabcontam.verdicts.document import read_results
 from tests.commands import FILES, tabcontam
+from tests.loopback import LoopbackServer
+from tests.runs import test_references
+from tests.runs.test_large_reports import run_in
+from tests.runs.test_references import LLM, OTHER, Made, lines
 
 FILE = "Patients of Velm.csv"
 TESTS = "completion or feature_list or recognition or membership"
@@ -197,3 +205,36 @@ def test_a_run_is_never_overwritten_by_what_is_left_of_it(folders: tuple[Path, l
     first = (home / "published.key.json").read_text("utf-8")
     assert tabcontam("report", "run", "--redact", "--out", "published", cwd=home).returncode == 0
     assert (home / "published.key.json").read_text("utf-8") != first
+
+
+def test_a_large_folder_is_redacted_without_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the cells of tables that may not be shown would stand in them."""
+    monkeypatch.setattr(document, "LARGE", 1)
+    run_in(tmp_path / "run", ["m1"])
+    redact([tmp_path / "run"], tmp_path / "out", everything=True)
+    published = read_results(tmp_path / "out")
+    kept = load_results(tmp_path / "out")
+    assert kept.run_results == published
+    assert published.run.redacted is not None
+    assert not [line for line in (tmp_path / "out" / TRIALS).read_text().splitlines() if "prompt" in json.loads(line)]
+
+
+make, server = test_references.make, test_references.server  # fixtures
+
+
+@pytest.mark.slow
+def test_a_published_folder_names_no_address_of_a_reference(make: Made, server: LoopbackServer, tmp_path: Path) -> None:
+    make("run", "one", "two")
+    make("single", "three", llm=OTHER)
+    published = redact([tmp_path / "run", tmp_path / "single"], tmp_path / "published")
+    first, second = published.results
+    assert first.evidence.memory is not None
+    assert (first.reference, first.evidence.memory.further) == ("openai:one", ("openai:two",))
+    assert second.reference == "openai:three"
+    assert {line["llm"] for line in lines(tmp_path / "published")} == {
+        LLM, OTHER, "openai:one", "openai:two", "openai:three",
+    }  # fmt: skip
+    address = server.url.partition("://")[2].partition("/")[0]
+    for path in (tmp_path / "published").rglob("*"):
+        assert path.is_dir() or address.encode() not in path.read_bytes(), path.name
+    assert load_results(tmp_path / "published").run_results == published

@@ -187,3 +187,15 @@ def test_a_split_of_a_private_table_is_named_only_as_splits_usually_are() -> Non
     done = Redaction(about := run(*hidden, *shown), restricted_tables(about))
     assert [done.split("own", "1", split) for split in ("train", SECRET, "other")] == ["train", "split 2", "left out"]
     assert done.split("adult", shown[0].edition, SECRET) == SECRET
+
+
+def test_a_table_beside_withheld_rows_is_published_without_its_cells() -> None:
+    def facts(withheld: int) -> RunFacts:
+        from tabcontam.tables.dataset_cards import all_cards
+
+        (edition, *_) = all_cards()["iris"].editions
+        own = DatasetFacts(name="iris", edition=edition.name, sha256=edition.sha256, withheld=withheld)
+        return RunFacts(rules="calibrated", datasets=(own,))
+
+    assert restricted_tables(facts(0)) == frozenset()
+    assert {name for name, _ in restricted_tables(facts(10))} == {"iris"}

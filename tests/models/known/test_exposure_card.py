@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.finished_models import tables_read
 from tabcontam.models.hf.loading import digest_of
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.known.exposure_card import (
@@ -24,7 +23,7 @@ from tabcontam.models.known.exposure_card import (
     unpacked,
     write_card,
 )
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table import Table
 from tests.made_tables import ships
 
 COPIES = (0, 4) * 15
@@ -113,18 +112,6 @@ def test_a_card_names_the_split_that_was_read() -> None:
     read = card(ships(30)).tables[0]
     assert (read.split, read.named) == ("", "ships")
     assert TableExposure.model_validate({**read.model_dump(), "split": "train"}).named == "ships#train"
-
-
-def test_a_split_that_was_read_is_found_by_its_name(tmp_path: Path) -> None:
-    content = b"".join(b"%d,%d\n" % (number, number * number % 37) for number in range(30))
-    (tmp_path / "sales.csv").write_bytes(b"a,b\n" + content)
-    named = f"{tmp_path / 'sales.csv'}#train"
-    table = load_table(named)
-    own = card(ships(30))
-    read = own.tables[0].model_copy(
-        update={"name": str(tmp_path / "sales.csv"), "split": "train", "sha256": table.sha256}
-    )
-    assert tables_read(own.model_copy(update={"tables": (read,)})) == [named]
 
 
 def test_a_folder_without_a_card_has_none(tmp_path: Path) -> None:

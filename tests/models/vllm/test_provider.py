@@ -16,14 +16,12 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Endings, Message, Passage, Prompt, ReplyState
 from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, Scores
-from tabcontam.extensions.cluster.replica import Replica, ReplicaFacts, SentAnswer
 from tabcontam.models import base
 from tabcontam.models.base import WENT_ON, FatalError, Model, ModelRequest, PromptForm
 from tabcontam.models.hf.endings import MERGED
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.version import __version__
 from tests.made_tables import ships
 from tests.models.hf import tiny
 from tests.models.hf.test_merged_tokens import whole_rows
@@ -115,23 +113,6 @@ def test_it_is_spread_over_as_many_gpus_as_its_heads_allow(
     answers(model, [])
     assert (engines.started[0].arguments.tensor_parallel_size, model.version.split()[-1]) == (2, "gpus=2")
     assert engines.started[0].arguments.distributed_executor_backend == "mp"
-
-
-def test_a_replica_on_a_cluster_is_an_engine(llama: Path, engines: type[AsyncLLM]) -> None:
-    replica = Replica(VLLMModel(str(llama)).elsewhere)
-
-    async def asked() -> tuple[ReplicaFacts | str, list[SentAnswer]]:
-        about = await replica.about(__version__)
-        try:
-            return about, await replica.answers([(7, prompt(TEXTS[0]), 8)])
-        finally:
-            await replica._model.close()
-
-    about, said = asyncio.run(asked())
-    assert isinstance(about, ReplicaFacts)
-    assert (about.form, about.connections) == (PromptForm.COMPLETION, 256)
-    assert said == [(7, answers(HFModel(str(llama)), [prompt(TEXTS[0])], 8)[0])]
-    assert len(engines.started) == 1
 
 
 # Answers

@@ -25,7 +25,6 @@ from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
-from tabcontam.extensions.planting import table_planting
 from tabcontam.tables import frames
 from tabcontam.tables.large import large_files, large_table_reading, shared_key_rows, table_excerpt, text_streams
 from tabcontam.tables.large.chunks import chunk_of
@@ -709,13 +708,6 @@ def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeyp
     (tmp_path / "a.jsonl").write_text('{"a": "' + "x" * 1024**2 + '"}\n')
     with pytest.raises(UsageError, match=r"a\.jsonl has 1 MiB, and its kind is read into memory; save it as Parquet"):
         load_table(str(tmp_path / "a.jsonl"))
-
-
-def test_a_table_is_not_planted_that_no_run_with_the_key_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_planting, "MOST_ROWS_READ_WHOLE", 300)
-    path = written(tmp_path / "a.csv", *table_of(27))
-    with pytest.raises(UsageError, match=r"a\.csv has 900 rows, and a run with the key takes tables of at most 300"):
-        table_planting.plant(str(path), table_planting.PlantingChoices(), "out.csv", lambda *_: None, secret=bytes(32))
 
 
 def another_file(path: Path) -> None:

@@ -16,7 +16,7 @@ from tabcontam.errors import UsageError
 from tabcontam.tables.dataset_cards import load_cards
 from tests.commands import environment, tabcontam
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_list_has_six_llms_with_weights_and_nine_tables() -> None:
