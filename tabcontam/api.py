@@ -8,14 +8,11 @@ import inspect
 import os.path
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-from tabcontam.cli.run_arguments import OF_LIMITS
 from tabcontam.config import PYTHON, RunConfig, Setting, settings
 from tabcontam.entry_points import load_settings
 from tabcontam.errors import UsageError, name_options_in_python, unknown
@@ -96,11 +93,11 @@ class Results:
         An argument that is not given selects all. Of a large run, only the selected results are read from disk. Raises
         `UsageError` for a verdict that does not exist.
         """
-        for word in _several(verdict):
+        for word in several_of(verdict):
             if word not in list(Verdict):
                 raise unknown("verdict", word, list(Verdict))
         given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
-        return self._selected({name: _several(words) for name, words in given.items() if words})
+        return self._selected({name: several_of(words) for name, words in given.items() if words})
 
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
         return tuple(
@@ -140,9 +137,9 @@ class Results:
         return judge_new(
             self.run_results,
             None if baseline is None else _earlier_run(baseline),
-            llms=_several(llm),
-            datasets=_several(dataset),
-            fail_on=_several(fail_on),
+            llms=several_of(llm),
+            datasets=several_of(dataset),
+            fail_on=several_of(fail_on),
             min_power=min_power,
             max_memory_share=max_memory_share,
         )
@@ -224,7 +221,7 @@ def run(
 
     if strange := [word for word in words if word not in settings(PYTHON)]:
         raise TypeError(f"run() got an unexpected keyword argument {strange[0]!r}")
-    taken = {word: _taken(word, value) for word, value in words.items()}
+    taken = {word: checked_argument(word, value) for word, value in words.items()}
     config = RunConfig(**taken, command=_call(words), began=began)
     shown = report_progress.progress(quiet=not config.progress)
     outcome = execute(prepare(config, shown), shown)
@@ -249,98 +246,6 @@ def signature() -> inspect.Signature:
 
 run.__signature__ = signature()  # type: ignore[attr-defined]
 run.__doc__ = "\n    ".join([str(run.__doc__).rstrip(), *(setting.in_python for setting in settings(PYTHON).values())])
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """Rows or texts that no LLM trained before a day can have read. `folder` contains them.
-
-    For a table, `dataset` is the card of its fresh rows, which `run(dataset=…)` accepts, and `rows` is their number.
-    For texts `dataset` is None. `document` is the content of fresh.json, or for a table the output of `fresh --json`.
-    `ended` is the reason why asking ended, if one of your limits was reached.
-    """
-
-    folder: Path
-    document: Mapping[str, Any]
-    dataset: Path | None = None
-    rows: int = 0
-    ended: str = ""
-
-    def __repr__(self) -> str:
-        held = f"{self.rows} rows" if self.dataset else f"{self.document['passages']} texts"
-        return visible(f"<Fresh {self.folder}: {held}>", line=True)
-
-
-@name_options_in_python()
-def fresh(
-    source: str | Path,
-    since: str | date,
-    out: str | Path,
-    *,
-    until: str | date | None = None,
-    seed: int = 0,
-    dated_by: str | None = None,
-    dated_as: str | None = None,
-    target: str | None = None,
-    name: str | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    header_line: int | None = None,
-    address: str | None = None,
-    most: int | None = None,
-    llm: str | None = None,
-    judge: str | None = None,
-    ask: str | Sequence[str] = (),
-    human: str | Path | None = None,
-    old: str | Path | None = None,
-    max_connections: int | None = None,
-    max_requests: int | None = None,
-    max_cost: float | Decimal | str | None = None,
-    prices: str | Path | None = None,
-    cache: bool = True,
-    retry_unanswered: bool = False,
-    progress: bool = False,
-) -> Fresh:
-    """Collect rows or texts that no LLM trained before a day can have read, as `python -m tabcontam fresh` does.
-
-    `source` is a table with dates (any value of `--dataset`) or a feed of texts: "arxiv", "bbc", "github", the address
-    of an RSS or Atom feed, or a card of your own. Rows of a table dated `since` or later are written to `out`, with a
-    card. `since` and `until` are days, as texts or dates. The day `until` and later days do not count.
-
-    For a table, `dated_by` names the column of dates, and `dated_as` their format, in the directives of `strptime`.
-    `target`, `name`, `delimiter`, `encoding`, `header` and `header_line` mean the same as in `run`. Of a feed at most
-    `most` texts are read (default: 50), from another `address` if one is given. `llm` writes questions on the texts,
-    with masked answers (LatestEval, Li, Guerin and Lin 2024, section 3). `judge` judges the questions (default: `llm`),
-    and the LLMs of `ask` answer them. `human` is a file of people's judgements. `old` is an earlier set, or a file of
-    earlier texts, to compare how familiar old and new texts are to the LLMs of `ask`. The limits are the same as in
-    `run`. The call prints nothing, unless `progress` is true: then it prints to standard error.
-
-    The same call continues where it was stopped. Ctrl-C stores the replies and raises `KeyboardInterrupt`. Raises
-    `UsageError` for a bad input, if nothing counts as fresh, and if an LLM could not be asked everything.
-    """
-    from tabcontam.extensions.fresh.fresh_command import fresh_order, named_feed, write_fresh_rows
-
-    words = locals() | {
-        "source": os.path.join(".", source.expanduser()) if isinstance(source, Path) else source,
-        "ask": _several(ask),
-        "most": most and _taken("max_requests", most),
-        **{word: None if given is None else Path(given) for word, given in (("human", human), ("old", old))},
-    }
-    words |= {word: _taken(word, words[word]) for word in ("out", "seed", "header", *OF_LIMITS[1:])}
-    feed = named_feed(words)
-    if feed is None:
-        found, card, file = write_fresh_rows(words)
-        return Fresh(words["out"], found.facts(card, file), card, len(found.table.rows))
-    from tabcontam.extensions.fresh.fresh_set import make
-    from tabcontam.report import progress_display as report_progress
-
-    made = make(fresh_order(words, feed), report_progress.progress(quiet=not progress))
-    if made.interrupted:
-        raise KeyboardInterrupt(f"the answers are in {made.folder}; the same call continues from there")
-    if made.ended and not made.spent:
-        raise UsageError(f"{made.ended}; the same call continues from here")
-    return Fresh(made.folder, made.document, ended=made.ended)
 
 
 def _earlier_run(given: str | Path | Results) -> EarlierRun:
@@ -369,15 +274,15 @@ def join(folders: Sequence[str | Path], out: str | Path, *, incomplete: bool = F
     from tabcontam.runs.folder import merge
 
     given = [Path(folder) for folder in folders]
-    whole: Path = _taken("out", out)
+    whole: Path = checked_argument("out", out)
     return Results(whole, merge(given, whole, incomplete=incomplete))
 
 
 def _labelled(given: str | Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
-    return write_labels(given) if isinstance(given, Mapping) else _several(given)
+    return write_labels(given) if isinstance(given, Mapping) else several_of(given)
 
 
-def _several(words: str | Sequence[str]) -> tuple[str, ...]:
+def several_of(words: str | Sequence[str]) -> tuple[str, ...]:
     """Return one name or several. Raises `UsageError` for a value that is not a text."""
     several = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else (words,)
     for word in several:
@@ -389,8 +294,8 @@ def _several(words: str | Sequence[str]) -> tuple[str, ...]:
 def _declared(given: str | Sequence[str] | Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
     """Return the documents that each LLM was trained on, in the form of `--trained-on`. Raises `UsageError`."""
     if not isinstance(given, Mapping):
-        return _several(given)
-    return tuple(f"{llm}={corpus}" for llm, several in given.items() for corpus in _several(several))
+        return several_of(given)
+    return tuple(f"{llm}={corpus}" for llm, several in given.items() for corpus in several_of(several))
 
 
 def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Frame, ...]":
@@ -439,7 +344,7 @@ def _written(value: object) -> str:
     return repr(str(value) if isinstance(value, Path) else value)
 
 
-def _taken(word: str, value: Any) -> Any:
+def checked_argument(word: str, value: Any) -> Any:
     """Return the value of a setting as it is kept. Raises `UsageError` for a value that does not fit."""
     setting = settings()[word]
     if word in FROM_PYTHON:

@@ -5,30 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.installed import EXTENSIONS as NAMES
-from tests.installed import LACKING, NOT_YET
+from tests.installed import LACKING
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tabcontam"
 EXTENSIONS, EXTENSION_TESTS = PACKAGE / "extensions", ROOT / "tests" / "extensions"
 FACE = {"__init__", "__main__"}
-# The modules of the core that import or name an extension, which can be deleted only when they do no longer.
-STILL_USED: dict[str, set[str]] = {
-    "api.py": {"fresh"},
-    "asking/account.py": {"papers"},
-    "cli/report_commands.py": {"papers"},
-    "cli/run_commands.py": {"papers"},
-    "replay/replay_outcome.py": {"papers"},
-    "report/replay_text.py": {"papers"},
-    "runs/folder.py": {"papers"},
-    "runs/llm_extracts.py": {"papers"},
-    "runs/replacement_check.py": {"papers"},
-    "runs/rescoring.py": {"papers"},
-    "runs/run.py": {"papers"},
-    "runs/run_description.py": {"papers"},
-    "runs/shown_trials.py": {"papers"},
-    "verdicts/results.py": {"papers"},
-}
-USE_PAPERS = ("evaluate/evaluate_command.py", "publish/methods.py")  # of other extensions
 IMPORT = re.compile(
     r"^ *(?:from tabcontam(?:\.(\w+)[\w.]*)? import (\([^)]*\)|.*)|import (tabcontam\..*))", re.MULTILINE
 )
@@ -82,14 +64,14 @@ def extensions_of(file: Path) -> set[str]:
 def test_the_core_imports_no_extension() -> None:
     found = {}
     for file in modules():
-        if room_of(file) != "extensions" and (named := extensions_of(file)):
+        if room_of(file) not in ("extensions", *FACE) and (named := extensions_of(file)):
             found[str(file.relative_to(PACKAGE))] = named
-    assert found == {file: names for file, names in STILL_USED.items() if not names.issubset(LACKING)}
+    assert found == {}
 
 
 def test_the_tests_of_the_core_import_no_extension() -> None:
     own = [file for file in sorted((ROOT / "tests").rglob("*.py")) if EXTENSION_TESTS not in file.parents]
-    found = {str(file.relative_to(ROOT)): extensions_of(file).difference(NOT_YET) for file in own}
+    found = {str(file.relative_to(ROOT)): extensions_of(file) for file in own}
     assert {file: names for file, names in found.items() if names} == {}
 
 
@@ -103,4 +85,4 @@ def test_an_extension_imports_no_other_extension() -> None:
         for file in sorted(folder.rglob("*.py")):
             if others := extensions_of(file) - {folder.name}:
                 found[str(file.relative_to(EXTENSIONS))] = others
-    assert found == {file: {"papers"} for file in USE_PAPERS if file.partition("/")[0] not in LACKING}
+    assert found == {}

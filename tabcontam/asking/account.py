@@ -6,11 +6,11 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from statistics import fmean
 
 from tabcontam.asking.asker import Asker
+from tabcontam.asking.part_records import Records, attach
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.table_turns import TableTurns, turns_of
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
-from tabcontam.extensions.papers.completion_judgements import Judgements
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
@@ -36,7 +36,7 @@ class Account:
     trials: dict[ResultKey, dict[str, Trial]] = field(default_factory=dict)
     askers: dict[str, Asker] = field(default_factory=dict)
     seconds: dict[ResultKey, float] = field(default_factory=dict)
-    judgements: Judgements = field(default_factory=Judgements)
+    records: Records = field(default_factory=dict)
     _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -208,7 +208,7 @@ class Account:
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
             return build_unjudged(name, test, verdict, self._unasked(name.llm), len(planned.queries))
         asked = [trials[query.id] for query in planned.written if query.id in trials]
-        asked = self.judgements.attached(name, test, asked)
+        asked = attach(self.records, name, test, asked)
         pools = pool_parts(name, test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, planned.level, self._of_reference(planned)
         return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)

@@ -131,7 +131,6 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
 
 
 def replay(options: argparse.Namespace) -> None:
-    from tabcontam.extensions.papers.recorded_judgements import judges
     from tabcontam.reading.word_decision import english
     from tabcontam.replay.record_kinds import judge_files
     from tabcontam.report.replay_text import render_replay
@@ -140,16 +139,7 @@ def replay(options: argparse.Namespace) -> None:
 
     dictionary = english()
     found = judge_files(options.records, options.rules, dictionary, options.differences)
-    differences = found.differences if options.differences else None
-    results = replay_results(
-        found.results,
-        differences,
-        found.rule_differences,
-        options.rules,
-        dictionary.name,
-        command_line(),
-        **judges(found),
-    )
+    results = replay_results(found, options.differences, options.rules, dictionary.name, command_line())
     if options.out:
         record_replay(options.out, results)
     if options.json:

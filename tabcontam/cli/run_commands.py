@@ -181,9 +181,8 @@ def _judged(
 
 def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
-    from tabcontam.extensions.papers.run_judge import rows_leaving
     from tabcontam.report.plan_text import plan_document, plan_text
-    from tabcontam.runs.run import survey
+    from tabcontam.runs.run import rows_leaving, survey
     from tabcontam.runs.run_description import not_asked
 
     estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)

@@ -32,8 +32,7 @@ def judge_files(paths: Sequence[Path], rules: str, dictionary: Dictionary, with_
         [result for one in found for result in one.results],
         [difference for one in found for difference in one.differences],
         [difference for one in found for difference in one.rule_differences],
-        {place: compared for one in found for place, compared in one.compared.items()},
-        [judgement for one in found for judgement in one.judgements],
+        [further for one in found for further in one.further],
     )
 
 

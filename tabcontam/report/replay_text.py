@@ -1,15 +1,12 @@
 """The text that `replay` prints: a line for each LLM and, on request, each decision that is not the recorded one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tabcontam.extensions.papers.completion_judgements import COMPLETIONS
-from tabcontam.extensions.papers.guided.guided_match import PERSONS
-from tabcontam.extensions.papers.judges import TITLES, agreement_texts
 from tabcontam.groups import grouped
 from tabcontam.replay.recorded_squares import one_result_a_square
-from tabcontam.report.paper_methods import agreement, format_agreement, kappa, matrices, papers, papers_text
-from tabcontam.report.standings import titles_of
+from tabcontam.report.paper_methods import papers, papers_text
+from tabcontam.report.report_parts import report_parts
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result, count
 from tabcontam.verdicts.results import RunResults
@@ -30,7 +27,7 @@ def render_replay(view: RunResults) -> str:
         lines += ["", "Where the calibrated rules differ from the published ones:"]
         lines += _groups(view.rule_differences)
     lines += _by_paper(view)
-    lines += _on_completions(view)
+    lines += [line for part in report_parts() for line in part.replay_lines(view)]
     lines += ["", f"results: {len(view.results)} ({_counts(view.results)})"]
     return "\n".join(lines)
 
@@ -40,28 +37,7 @@ def _by_paper(view: RunResults) -> list[str]:
     shown = replace(view, results=one_result_a_square(view.results))
     if not papers(shown):
         return []
-    return [line and visible(line, line=True) for line in ("", *papers_text(shown), *_with_people(shown))]
-
-
-def _with_people(view: RunResults) -> Iterator[str]:
-    """Yield the agreement of each method with a person, for each LLM: table 3 of Golchin and Surdeanu 2024."""
-    for matrix in matrices(view, titles_of(view)):
-        people = [method for method in matrix.methods if method.test == PERSONS[0]]
-        others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
-        agreements = [(method.title, agreement(method, person)) for person in people for method in others]
-        if agreements and (matrix.llm or len(view.llms) == 1):
-            yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
-            yield from (
-                f"    {title}: {format_agreement(one)}, kappa {kappa(one)}" for title, one in agreements if one.items
-            )
-
-
-def _on_completions(view: RunResults) -> list[str]:
-    """Return the agreement of the judges of recorded completions; empty if no completion was judged."""
-    own = [one for one in view.agreements if one.kind == COMPLETIONS]
-    rows = [(f"  {one.first} and {one.second}", *agreement_texts(one)) for one in own]
-    lines = [visible(f"{both}: {share}, kappa {kappa}", line=True) for both, share, kappa in rows]
-    return ["", TITLES[COMPLETIONS].lower(), *lines] if lines else []
+    return [line and visible(line, line=True) for line in ("", *papers_text(shown))]
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:

@@ -18,7 +18,8 @@ class ReportPart:
 
     On the page it stands after the section whose template is named `after`. `template` is its template, which shows
     nothing if it has nothing to show, `context` returns the template's variables, and `styles` are its style sheets.
-    `sentences` stand below the ranking on the terminal and in Markdown. `figures` returns figures of matplotlib that
+    `sentences` stand below the ranking on the terminal and in Markdown, and `replay_lines` in the text that `replay`
+    prints. `figures` returns figures of matplotlib that
     are as wide as the given number of inches.
     """
 
@@ -27,6 +28,7 @@ class ReportPart:
     context: Callable[[RunResults], dict[str, Any]]
     styles: tuple[str, ...] = ()
     sentences: Callable[[RunResults], Sequence[str]] = lambda view: ()
+    replay_lines: Callable[[RunResults], Sequence[str]] = lambda view: ()
     figures: Callable[[RunResults, float], Sequence[Any]] = lambda view, width: ()
 
     def markup(self, view: RunResults) -> str:

@@ -6,19 +6,19 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
+from tabcontam.asking.part_records import Records
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
-from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, Judgement, Judgements, judged_by
-from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, compared_in, judgement_lines, judgements_in
-from tabcontam.extensions.papers.overlap_measure import common
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, replace_files_together
 from tabcontam.replay.answer_records import CATALOGUE
 from tabcontam.replay.recorded_squares import one_result_a_square
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.trials_by_result import TrialSource
+from tabcontam.runs.folder_part import folder_parts, records_in
 from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
 from tabcontam.runs.replacement_check import check_replaceable
 from tabcontam.runs.shown_trials import reference_lines, shown_lines
@@ -36,7 +36,6 @@ from tabcontam.verdicts.comparison import (
 )
 from tabcontam.verdicts.document import read_results, results_file
 from tabcontam.verdicts.llm_ranking import correlations, ranking
-from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
@@ -82,14 +81,12 @@ def _recorded(
 ) -> tuple[RunResults, StoredTrialIndex]:
     """Write the files of `record` into a `new` folder, from the trials in `folder`."""
     trials = shown_lines(folder, run_results.results, written)
-    if run_results.run.recorded:  # no file of this folder contains its judgements
+    if run_results.run.recorded:  # no file of this folder contains the parts' records
         run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
         shown = run_results if shown is None else replace(shown, comparisons=run_results.comparisons)
         write_report(new, run_results, shown, trials)
         return run_results, trials
-    judgements = judgements_in(folder)
-    comparison = judged_by(judgements, compared_in(trials) if any(judgements) else {}, run_results.results)
-    run_results = run_results.with_more(**comparison)
+    run_results = run_results.with_more(**_fields(records_in([folder]), trials, run_results))
     return write_report(new, run_results, shown or run_results, trials, runs), trials
 
 
@@ -200,32 +197,31 @@ def merged(
     """Return the results of `merge`, and the trials as `shown_lines` does. Raises `UsageError`."""
     check_replaceable(out, folders)
     found, lines, pairs = _merged(folders, over, incomplete)
-    judged = _judged(folders, found.results)
+    records = records_in(folders, {result.key for result in found.results})
     written = TrialPlaces()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
             lines.write(file, written)
-        if judged:
-            _write(new / JUDGEMENTS, as_lines(judgement_lines(judged)))
+        for name, own in records.items():
+            if held := own.lines():
+                _write(new / folder_parts()[name].file, as_lines(held))
         return _recorded(new, new, found, None, pairs, written)
 
 
-def _judged(folders: Sequence[Path], own_results: Sequence[Result]) -> list[Judgement]:
-    """Return the judgements of several runs on these results, and on made pairs."""
-    keys = {result.key for result in own_results}
-    return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in keys]
+def _fields(records: Records, trials: Iterable[Line], found: RunResults) -> dict[str, Any]:
+    """Return the fields of a run's results that are made of the parts' records."""
+    return {name: value for own in records.values() for name, value in own.fields(trials, found.results).items()}
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool = False) -> RunResults:
     """Return the results of a folder, or of several merged folders, without writing. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over, incomplete)
-        judged = Judgements(_judged(folders, found.results))
-        comparison = judged_by(judged, compared_in(lines) if any(judged) else {}, found.results)
+        fields = _fields(records_in(folders, {result.key for result in found.results}), lines, found)
         by_id = planned_alike(found.run)
         named = pairs_to_compare(found.run, found.results)
         answers = {name: answers_of(lines.trials_of(name), by_id) for name in compared_results(named)}
-        return replace(found, comparisons=compare_pairs(found.run, found.results, named, answers, pairs), **comparison)
+        return replace(found, comparisons=compare_pairs(found.run, found.results, named, answers, pairs), **fields)
     return read_results(folders[0])
 
 
@@ -348,7 +344,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         rows=runs[0].rows if len({run.rows for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
-        overlap=common(runs),
+        **{name: fact for part in folder_parts().values() for name, fact in part.merged_facts(runs).items()},
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
@@ -363,21 +359,9 @@ def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part,
     return tuple({key(part): part for part in parts}.values())
 
 
-def replay_results(
-    own_results: Sequence[Result],
-    differences: Sequence[RecordedDifference] | None,
-    rule_differences: Sequence[RuleDifference],
-    rules: str,
-    dictionary: str,
-    command: str,
-    judges: Sequence[JudgeFacts] = (),
-    agreements: Sequence[Agreement] = (),
-) -> RunResults:
-    """Return the results of recorded answers: the verdicts and, if wanted, the differences.
-
-    `differences` are from the recorded decisions, `rule_differences` between the two rule sets; both are left out if
-    `differences` is None. `judges` and `agreements` are from the recorded judgements.
-    """
+def replay_results(found: ReplayOutcome, differences: bool, rules: str, dictionary: str, command: str) -> RunResults:
+    """Return the results of recorded answers: the verdicts and, if `differences` are wanted, these, too."""
+    own_results = found.results
     run = RunFacts(
         version=__version__,
         command=command,
@@ -394,10 +378,9 @@ def replay_results(
         ranking=ranks,
         correlations=correlations(ranks),
         comparisons=comparisons(run, own_results, ()),
-        judges=tuple(judges),
-        agreements=tuple(agreements),
-        differences=None if differences is None else tuple(differences),
-        rule_differences=None if differences is None else tuple(rule_differences),
+        differences=tuple(found.differences) if differences else None,
+        rule_differences=tuple(found.rule_differences) if differences else None,
+        **{name: value for part in folder_parts().values() for name, value in part.of_replay(found).items()},
     )
 
 

@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import starmap
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, BinaryIO, TextIO
 
+from tabcontam.asking.part_records import Records
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, identity, lines_at
 from tabcontam.evidence.base import EvidenceKind, Verdict
-from tabcontam.extensions.papers.completion_judgements import Judgements, judgement_of
 from tabcontam.groups import grouped
 from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.report.evidence import EvidenceLimits, PackedEvidence
@@ -29,6 +30,7 @@ from tabcontam.report.recalled_cells import RecalledCellWriter
 from tabcontam.report.recalled_rows import RecallComparison, RowGroup
 from tabcontam.report.trial_digest import PageResult, RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
 from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
+from tabcontam.runs.folder_part import records_in
 from tabcontam.runs.shown_trials import TrialConversion, references
 from tabcontam.verdicts.columns import record_of, values_of
 from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
@@ -213,7 +215,6 @@ def _beginning(trials: StoredTrialIndex, shown: TrialConversion, terms: Extracti
     return {
         "path": str(trials.path.resolve()),
         "file": trials.identity,
-        "judgements": [one.line() for one in shown.judgements],
         "looks": asdict(terms.facts.limits),
         "row_tests": sorted(terms.facts.row_tests),
         "titles": dict(terms.facts.titles),
@@ -280,7 +281,7 @@ def main() -> None:
     gc.disable()  # no object here refers to itself, and a search for such objects would take longer than all other work
     output, sys.stdout = sys.stdout, sys.stderr  # text that a test of another package prints is not an answer
     begin = json.loads(sys.stdin.buffer.readline())
-    terms, judgements = _begun(begin)
+    terms, records = _begun(begin), records_in([Path(begin["path"]).parent])
     jobs, answers = SimpleQueue[bytes](), SimpleQueue[bytes]()
     threads = [Thread(target=_read_jobs, args=(jobs,)), Thread(target=_write_answers, args=(answers, output))]
     for thread in threads:
@@ -290,7 +291,7 @@ def main() -> None:
             if identity(file.fileno()) != begin["file"]:
                 raise OSError(f"another file has taken the place of {begin['path']}")
             while line := jobs.get():
-                answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, judgements))).encode() + b"\n")
+                answers.put(json.dumps(_as_facts(_done(json.loads(line), file, terms, records))).encode() + b"\n")
     except Exception:
         answers.put(b"null\n")  # the report waits for an answer
         raise
@@ -314,19 +315,19 @@ def _write_answers(answers: SimpleQueue[bytes], output: TextIO) -> None:
         output.flush()
 
 
-def _begun(begin: Mapping[str, Any]) -> tuple[ExtractionTerms, Judgements]:
-    """Return the facts of the run, and its judgements, from the form of `_beginning`."""
+def _begun(begin: Mapping[str, Any]) -> ExtractionTerms:
+    """Return the facts of the run from the form of `_beginning`."""
     facts = RunDigestFacts(EvidenceLimits(**begin["looks"]), frozenset(begin["row_tests"]), begin["titles"])
-    return ExtractionTerms(facts, begin["by_id"]), Judgements(map(judgement_of, begin["judgements"]))
+    return ExtractionTerms(facts, begin["by_id"])
 
 
-def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, judgements: Judgements) -> LlmExtract:
+def _done(job: Mapping[str, Any], file: BinaryIO, terms: ExtractionTerms, records: Records) -> LlmExtract:
     """Return the extract of the LLM of a job."""
     results = [_result(values) for values in job["cells"]]
     lines = dict(zip((result.key for result in results), job["lines"], strict=True))
     reference_places = {ResultKey(*name): stretches for name, stretches in job["said"]}
     shown = TrialConversion(
-        references(results), lambda name: lines_at(file, starmap(Stretch, reference_places[name])), judgements
+        references(results), lambda name: lines_at(file, starmap(Stretch, reference_places[name])), records
     )
     compared = frozenset(results[number].key for number in job["compared"])
     work = ExtractionJob(

@@ -8,7 +8,7 @@ from pathlib import Path
 from tabcontam.asking.trial_file import TRIALS, UNREAD, line_of
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.questions import ReplyState
-from tabcontam.extensions.papers.judgement_file import JUDGEMENTS
+from tabcontam.runs.folder_part import folder_parts
 
 READ = ("parsed", "hit", "readable", UNREAD)  # the fields of a line that rescoring can change
 
@@ -23,7 +23,7 @@ def check_replaceable(out: Path, folders: Sequence[Path]) -> None:
         if len(folders) == 1:
             raise UsageError(f"{out} is the run itself: rescore {out} writes its report again; or {where}")
         raise UsageError(f"{out} is one of these runs, and the report of all of them would replace it; {where}")
-    for name in (TRIALS, JUDGEMENTS):
+    for name in (TRIALS, *(part.file for part in folder_parts().values() if part.file)):
         if _lost(out / name, [folder / name for folder in folders]):
             raise UsageError(f"{out} holds answers of another run, which this report would replace; {where}")
 

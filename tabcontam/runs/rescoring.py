@@ -1,12 +1,13 @@
 """A past run's trials, read and judged again without asking an LLM."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from itertools import accumulate
 from pathlib import Path
 from random import SystemRandom
 
+from tabcontam.asking.part_records import attach
 from tabcontam.asking.trial_file import (
     NUMBER,
     RESULTS,
@@ -23,13 +24,12 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.extensions.papers.guided.algorithm_one import measured_by
-from tabcontam.extensions.papers.judgement_file import judgements_in
-from tabcontam.extensions.papers.overlap_measure import measure_again, measure_name
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import last_lines, load_whole, record
+from tabcontam.runs.folder_part import folder_parts, records_in
+from tabcontam.runs.run_part import check_installed
 from tabcontam.runs.shown_trials import reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
@@ -51,10 +51,13 @@ def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunR
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
-    measure = measure_again(folder, past.run, overlap)
-    open_folder(folder)
-    with measured_by(measure):
-        past = replace(past, run=replace(past.run, overlap=measure_name(measure)))
+    values = {"overlap": overlap}
+    check_installed(values, folder_parts())
+    with ExitStack() as stack:
+        for name, part in folder_parts().items():
+            facts = stack.enter_context(part.again(folder, past.run, values.get(name)))
+            past = replace(past, run=replace(past.run, **facts))
+        open_folder(folder)
         found, changed = judged_again(folder, past, rules)
     if changed:
         _rewrite(folder, changed)
@@ -148,7 +151,7 @@ def read_by_table(
         if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: result {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
-    asked, judgements = last_lines(folder, past.results), judgements_in(folder)
+    asked, records = last_lines(folder, past.results), records_in([folder])
 
     def read(result: Result) -> list[tuple[Line, Trial]]:
         own, test = asked.trials_of(result.key), by_id()[result.test]
@@ -156,7 +159,7 @@ def read_by_table(
             serializer = serializers[result.serializer or ""]
             found = [trial_of(line) for line in own]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
-            trials = judgements.attached(result.key, test, trials)
+            trials = attach(records, result.key, test, trials)
         if result.evidence.answered and not found:
             raise UsageError(
                 f"{folder / TRIALS} is incomplete: it holds no answers to {result.test} on {result.dataset}"

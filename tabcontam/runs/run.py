@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,7 +12,7 @@ from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
-from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, shuffled_shown
+from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, rows_shown, shuffled_shown
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.run_shards import part_of
@@ -25,11 +25,6 @@ from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
-from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, measured_by
-from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure
-from tabcontam.extensions.papers.judge_pass import JudgePass
-from tabcontam.extensions.papers.overlap_measure import measure_for
-from tabcontam.extensions.papers.run_judge import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.models.base import Model
 from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.missing_model import MissingModel
@@ -44,6 +39,7 @@ from tabcontam.runs.continuation_checks import check_same_run, check_same_versio
 from tabcontam.runs.cutoffs import at_cutoff
 from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
+from tabcontam.runs.folder_part import records_in
 from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import reached_meanwhile
 from tabcontam.runs.run_description import describe
@@ -72,9 +68,9 @@ class Run:
     """A planned run: its subjects, tables and queries.
 
     `resolved` has the models that names mean. `left_out` are tests without queries for --queries paper. `known` are
-    files of rows that the LLMs may know. `notices` are to be read before anything is sent. The `judge` compares
-    completions. Algorithm 1 compares texts by the `measure`. `trained_on` has the corpora declared to be training data
-    of an LLM. `grid` is the plan of all parts, if the run is made in parts.
+    files of rows that the LLMs may know. `notices` are to be read before anything is sent. `parts` are those of
+    extensions. `trained_on` has the corpora declared to be training data of an LLM. `grid` is the whole plan,
+    if only a shard of it is asked.
     """
 
     config: RunConfig
@@ -89,8 +85,7 @@ class Run:
     left_out: tuple[Test, ...] = ()
     known: tuple[Table, ...] = ()
     notices: tuple[str, ...] = ()
-    judge: Model | None = None
-    measure: OverlapMeasure = BY_WORDS
+    parts: tuple[RunPart, ...] = ()
     trained_on: tuple[TrainingDeclaration, ...] = ()
     grid: tuple[PlannedResult, ...] = ()
 
@@ -175,8 +170,8 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     check_rows(config, tests)
     option_checks.check_corpora(config, subjects)
     option_checks.check_samples(config, tests)
-    judge = open_judge(config.judge, tests, settings, asks)
-    measure = measure_for(config.overlap, tests, load=asks)
+    for part in parts:
+        part.open(tests, settings, asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     option_checks.check_plannable(config.shard, subjects)
@@ -186,7 +181,8 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
         *(option_checks.check_batches(subjects) if config.batch_api else ()),
     )
     if config.max_cost is not None:
-        option_checks.check_prices((*subjects, *([RunSource(judge)] if judge else [])), prices)
+        further = [RunSource(model) for part in parts for model in part.models]
+        option_checks.check_prices((*subjects, *further), prices)
     tables, known, notices = _tables(config, parts, progress, notices)
     controls_named = set(map(name_of, config.control))
     check_known("control", [one.model for one in subjects if one.joined and one.model.spec in controls_named], tables)
@@ -210,7 +206,7 @@ def prepare(config: RunConfig, progress: Progress | None = None, asks: bool = Tr
     run = Run(
         config, subjects, tables, serializers, prompts, planned_results, english(), prices, found, left_out, known
     )
-    return replace(run, notices=notices, judge=judge, measure=measure, trained_on=declarations, grid=grid)
+    return replace(run, notices=notices, parts=parts, trained_on=declarations, grid=grid)
 
 
 def _by_default(test: Test, scored: bool, config: RunConfig) -> bool:
@@ -349,6 +345,14 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prom
             raise UsageError(f"two {kind} of one run are both named {min(twice)}; leave one out or rename it")
 
 
+def rows_leaving(run: Run) -> dict[tuple[str, str], int]:
+    """Return the number of private rows that would leave this machine, by LLM and dataset."""
+    rows = rows_shown(run.plan)
+    for part in run.parts:
+        rows |= part.rows_leaving(run.plan)
+    return rows
+
+
 def check_rows_may_leave(run: Run) -> None:
     """Raise `UsageError` if a FILE's rows would leave this machine without permission."""
     for (llm, dataset), rows in rows_leaving(run).items():
@@ -368,8 +372,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
     for table in run.tables:
         if table.read:
             tell(f"{table.named}: {table.read}")
-    session = _session(run, Journal(folder), progress)
-    judging = judging_of(run, session, folder)
+    session, parts = _session(run, folder, progress), run.parts
 
     def judged(finished: bool) -> RunResults:
         facts = describe(run, started, session.used())
@@ -380,7 +383,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
             interrupted=session.stopping,
             limit=session.limit(),
             durations=tuple(session.durations()),
-            judge=judge_facts(run, judging),
+            **{name: fact for part in parts for name, fact in part.facts().items()},
             notes=(
                 *facts.notes,
                 *(Note(NoteKind.NOT_READ, line) for line in session.unread()),
@@ -390,13 +393,15 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
         )
         return build_results(about, session.results())
 
-    with measured_by(run.measure):
+    with contextlib.ExitStack() as judging:
+        for part in parts:
+            judging.enter_context(part.judging())
         try:
-            run_to_end(_ask(session, folder, judged, judging), session.stop)
+            run_to_end(_ask(session, folder, judged, parts), session.stop)
         finally:
             session.journal.rescue()
-            if judging is not None:
-                judging.journal.rescue()
+            for part in parts:
+                part.rescue()
         with progress.doing("writing the report"):
             final, trials = record(folder, judged(not session.stopping))
     return Outcome(folder, final, trials, session.failures(), _passed(run), tuple(going_on(session.batched)))
@@ -411,8 +416,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """Return for each LLM an estimate of the queries left to ask, with the largest cost. No query is sent."""
     progress = progress or Progress()
     folder = run.config.out or new_folder(datetime.now(UTC))
-    session = _session(run, Journal(folder), progress)
-    judging = judging_of(run, session, folder)
+    session = _session(run, folder, progress)
 
     async def look() -> list[Estimate]:
         try:
@@ -421,7 +425,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
                 await session.hold(asks=False)
             with progress.doing("looking for stored answers"):
                 session.recall()
-                return [*session.estimates(), *([await judging.surveyed()] if judging else [])]
+                return [*session.estimates(), *[one for part in run.parts for one in await part.survey()]]
         finally:
             await session.close()
             session.store.close()
@@ -429,17 +433,21 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     return asyncio.run(look())
 
 
-def _session(run: Run, journal: Journal, progress: Progress) -> Session:
+def _session(run: Run, folder: Path, progress: Progress) -> Session:
     store = Store.open() if run.config.cache else Store()
-    return Session(run.plan, run.config, run.dictionary, journal, progress, store, run.prices)
+    session = Session(run.plan, run.config, run.dictionary, Journal(folder), progress, store, run.prices)
+    session.records = records_in([folder])
+    for part in run.parts:
+        part.begin(session, folder)
+    return session
 
 
-async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: JudgePass | None) -> None:
+async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], parts: Iterable[RunPart]) -> None:
     try:
         await session.connect()
         await session.hold()
-        if judging is not None:
-            await judging.connect()
+        for part in parts:
+            await part.connect()
         check_same_versions(folder, session)
         open_folder(folder)
         with lock_run_folder(folder):
@@ -449,10 +457,11 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
             write_results(folder, judged(False))
             with interruptible(session.stop):
                 await session.ask()
-                if judging is not None and not session.stopping:
-                    await judging.ask()
+                for part in parts:
+                    if not session.stopping:
+                        await part.ask()
     finally:
         await session.close()
-        if judging is not None:
-            await judging.close()
+        for part in parts:
+            await part.close()
         session.store.close()

@@ -12,7 +12,6 @@ from tabcontam.asking.query_plan import RunSource
 from tabcontam.asking.run_shards import digest
 from tabcontam.baseline.failures import failures_of
 from tabcontam.config import PAPER, RESULTS, settings
-from tabcontam.extensions.papers.overlap_measure import measure_name
 from tabcontam.tables.known_rows import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
@@ -54,7 +53,6 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         settings=stated,
         level=min(levels.values()),
         levels=levels,
-        overlap=measure_name(run.measure),
         shard=_shard(run),
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),

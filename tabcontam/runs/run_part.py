@@ -1,22 +1,36 @@
 """The part that an extension has in a run."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.asking.preparing import Elsewhere
-from tabcontam.asking.query_plan import RunSource
+from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
 from tabcontam.entry_points import offered
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Test
 from tabcontam.models.base import Model
+from tabcontam.models.provider_registry import ModelSettings
 from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.asking.estimate import Estimate
+    from tabcontam.asking.session import Session
 
 
 class RunPart:
     """An extension's part in one run, as an entry point of the group `tabcontam.run_parts`.
 
-    The run calls each method once, in this order. By default a method does nothing.
+    The run calls each method once, in this order; an estimate calls `survey` and nothing after it. By default a method
+    does nothing. If the part has a `setting`, only a run with a value for it has the part. `models` are further models,
+    which the part asks.
     """
+
+    setting: str = ""
+    models: Sequence[Model] = ()
 
     def __init__(self, config: RunConfig, progress: Progress) -> None:
         """Read the settings. Raises `UsageError` for a setting of the extension that cannot be met."""
@@ -25,6 +39,9 @@ class RunPart:
     def model(self, model: Model) -> Model:
         """Return a model of the run, or another one that takes its place."""
         return model
+
+    def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
+        """Open what the part needs for a run of these tests. Raises `UsageError`, also before anything is asked."""
 
     def tables(self, tables: Sequence[Table]) -> Sequence[Table]:
         """Return the run's tables with what the extension knows of them. Raises `UsageError`."""
@@ -42,8 +59,48 @@ class RunPart:
         """Return lines to be read before anything is sent."""
         return ()
 
+    def rows_leaving(self, plan: Sequence[PlannedResult]) -> Mapping[tuple[str, str], int]:
+        """Return the number of private rows that `models` would be shown, by model and dataset."""
+        return {}
+
+    def begin(self, session: "Session", folder: Path) -> None:
+        """Take part in a session that records in `folder`."""
+
+    async def survey(self) -> "Sequence[Estimate]":
+        """Return the estimates of the part's queries that are left, and close `models`. No query is sent."""
+        return ()
+
+    def judging(self) -> AbstractContextManager[None]:
+        """Return a context in which the run's answers are judged."""
+        return nullcontext()
+
+    async def connect(self) -> None:
+        """Connect to `models`. Raises `UsageError` if one is out of reach."""
+
+    async def ask(self) -> None:
+        """Ask the part's own queries, after those of the session."""
+
+    async def close(self) -> None:
+        """Give back the connections and the memory of `models`."""
+
+    def rescue(self) -> None:
+        """Store what could not be written to the folder."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return the fields of the run's facts that the part states; also called while the session asks."""
+        return {}
+
 
 def run_parts(config: RunConfig, progress: Progress) -> tuple[RunPart, ...]:
-    """Return the part of each extension in this run. Raises `UsageError`."""
+    """Return the part of each extension in this run. Raises `UsageError`, also for a setting whose part is missing."""
     kinds: Mapping[str, Any] = offered("tabcontam.run_parts", "run part", type)
-    return tuple(kind(config, progress) for kind in kinds.values())
+    check_installed({"judge": config.judge, "overlap": config.overlap}, kinds)
+    named = [kind for kind in kinds.values() if not kind.setting or getattr(config, kind.setting) is not None]
+    return tuple(kind(config, progress) for kind in named)
+
+
+def check_installed(values: Mapping[str, str | None], parts: Collection[str]) -> None:
+    """Raise `UsageError` if a setting has a value, and no part of its name is installed."""
+    for name, value in values.items():
+        if value is not None and name not in parts:
+            raise UsageError(f"{option_name(name)}: its extension is not installed; leave {option(name, value)} out")

@@ -1,15 +1,15 @@
-"""The trials of a run as a report shows them: each with the chances used for its evidence, and with judgements."""
+"""The trials of a run as a report shows them: with the chances used for their evidence, and with parts' records."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tabcontam.asking.part_records import Records
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, Stretch, TrialPlaces
 from tabcontam.asking.trial_file import TRIALS, Line, trial_of
 from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.papers.completion_judgements import Judgements
-from tabcontam.extensions.papers.judgement_file import judgements_in, with_judgements
+from tabcontam.runs.folder_part import records_in
 from tabcontam.verdicts.reference_correction import same_query
 from tabcontam.verdicts.result_types import Result, ResultKey
 
@@ -24,15 +24,16 @@ class TrialConversion:
 
     references: Mapping[ResultKey, ResultKey]
     of_reference: Callable[[ResultKey], list[Line]]
-    judgements: Judgements
+    records: Records
     stretches: Callable[[ResultKey], list[Stretch]] = lambda name: []
 
     def __call__(self, name: ResultKey, lines: list[Line]) -> list[Line]:
         if other := self.references.get(name):
             answered = {line["query"]: line for line in self.of_reference(other)}
             lines = [_conceded(line, answered.get(line["query"])) for line in lines]
-        judgeable = name.test in by_id() and by_id()[name.test].judgeable
-        return with_judgements(lines, self.judgements) if judgeable else lines
+        for own in self.records.values():
+            lines = own.shown(name, lines)
+        return lines
 
 
 def reference_keys(result: Result) -> list[ResultKey]:
@@ -55,9 +56,7 @@ def shown_lines(folder: Path, results: Sequence[Result], written: TrialPlaces | 
     """
     named = dict.fromkeys(name for result in results for name in reference_keys(result))
     of_references = StoredTrialIndex(folder / TRIALS, named, written=written)
-    shown = TrialConversion(
-        references(results), of_references.trials_of, judgements_in(folder), of_references.stretches
-    )
+    shown = TrialConversion(references(results), of_references.trials_of, records_in([folder]), of_references.stretches)
     return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in results}, shown, written)
 
 

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from tabcontam.evidence.base import Capability, EvidenceKind, Facts, Family, Verdict
 from tabcontam.evidence.registry import all_tests
-from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts
 from tabcontam.groups import grouped
 from tabcontam.tables.dataset_cards import first_split
 from tabcontam.verdicts.advice import advise_on_lack
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.generation_accuracy import Generation
+from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts
 from tabcontam.verdicts.llm_ranking import Correlation, Rank
 from tabcontam.verdicts.notes import Note, NoteKind, note_controls, note_exposure, note_named_controls
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference

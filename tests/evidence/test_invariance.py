@@ -30,9 +30,6 @@ from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.extensions.papers.memcheck.first_token import FirstToken
-from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import english
@@ -55,7 +52,7 @@ DECIDED = [test for test in ASKED if test in USUAL]  # of the others questions a
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 LEVEL = 0.001
 # tests which ask about the order itself
-IN_ORDER = {"full_completion", "row_order", RowCompletion.id, FirstToken.id, Header.id}
+IN_ORDER = {"full_completion", "row_order", "row_completion", "first_token", "header"}
 QUERIES = 8  # of a row test that are read in every shape
 SHIPS = ships()
 
@@ -93,7 +90,7 @@ def in_other_columns(table: Table) -> Table:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("turned", "but"),
-    [(in_other_rows, IN_ORDER), (in_other_columns, {"incomplete_completion", FirstToken.id, Header.id})],
+    [(in_other_rows, IN_ORDER), (in_other_columns, {"incomplete_completion", "first_token", "header"})],
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
@@ -247,7 +244,7 @@ ALL_OTHERS = [cell.id for cell in ASKED if cell.id not in ROW_TESTS]
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ALL_OTHERS)
 def test_a_preamble_changes_no_decision(test: str, request: pytest.FixtureRequest) -> None:
-    if test != FirstToken.id:  # the beginning of a row is not told from every preamble, so it is asked as in a run
+    if test != "first_token":  # the beginning of a row is not told from every preamble, so it is asked as in a run
         request.getfixturevalue("cheaply")
     own = planned(replace(SHIPS), [by_id()[test]], IS, 0, ALPHA)
     (cell,) = own.cells

@@ -6,7 +6,6 @@ from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.completion_tests import IncompleteCompletion
 from tabcontam.evidence.selection import chooses, selected
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 
 
 @pytest.mark.parametrize(
@@ -59,27 +58,6 @@ def test_marks_select_by_family_source_and_what_is_needed(names: str | None, mar
 def test_a_mark_is_matched_whole_and_an_unknown_one_is_one_line() -> None:
     with pytest.raises(UsageError, match="unknown mark 'row'; did you mean rows"):
         selected(all_tests(), None, "row")
-
-
-@pytest.mark.parametrize(
-    ("names", "marks", "found"),
-    [
-        ("completion", None, False),
-        ("completion", "rows", False),
-        ("row_completion", None, True),
-        ("full_completion or row_", None, True),
-        ("completion and row", None, True),
-        ("completion", "tabmemcheck", True),
-        (None, "rows", False),
-        (None, "rows and not tabmemcheck or tabmemcheck", True),
-        ("row_completion", "knowledge or score or tabmemcheck", True),
-        ("not full_completion", None, True),
-    ],
-)
-def test_a_word_that_the_usual_tests_share_chooses_none_that_is_asked_on_request(
-    names: str | None, marks: str | None, found: bool
-) -> None:
-    assert (RowCompletion.id in [test.id for test in selected(all_tests(), names, marks)]) is found
 
 
 def test_a_selection_of_nothing_names_the_tests() -> None:

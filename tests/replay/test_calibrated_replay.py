@@ -16,6 +16,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import Record, read_records
 from tabcontam.replay.calibrated_replay import EXPLAINED, PARTLY, replay_calibrated
 from tabcontam.replay.published_replay import replay_published
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
@@ -208,7 +209,7 @@ class TestTheirRanking:
     """The main runs, ranked and compared; classification is not among the records."""
 
     def document(self) -> dict[str, Any]:
-        return as_document(replay_results(timed()[1], None, [], "calibrated", "en_US", "replay"))
+        return as_document(replay_results(ReplayOutcome(timed()[1]), False, "calibrated", "en_US", "replay"))
 
     def test_the_ten_llms_are_ranked_with_their_intervals(self) -> None:
         ranked = self.document()["ranking"]

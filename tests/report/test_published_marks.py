@@ -14,6 +14,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import CATALOGUE, read_records
 from tabcontam.replay.published_replay import replay_published
 from tabcontam.replay.recorded_squares import one_result_a_square
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.published_marks import SourceAgreement, agreements, marks, sources
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.dataset_cards import find_card, load_cards
@@ -204,7 +205,7 @@ def test_agreement_names_what_was_decided() -> None:
 def test_the_published_rules_agree_with_the_published_figures_on_recorded_answers() -> None:
     dictionary = english()
     cells = replay_published(read_records(Path(FOLDER) / "records.jsonl"), dictionary)
-    judged = replay_results(cells, None, [], PAPER, dictionary.name, "replay")
+    judged = replay_results(ReplayOutcome(cells), False, PAPER, dictionary.name, "replay")
     told = agreements(replace(judged, results=one_result_a_square(cells)))
     assert {line.llm for line in told[BORDT]} == {"gpt3", "gpt4"}
     assert len(told[RONVAL]) == len(DETECTIONS)

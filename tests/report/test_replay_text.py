@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.replay_text import render_replay
 from tabcontam.runs.folder import replay_results
 from tabcontam.verdicts.columns import record_of
@@ -28,7 +29,8 @@ RULES = RuleDifference(
 
 
 def text(differences: list[RecordedDifference] | None, by_rules: list[RuleDifference]) -> str:
-    return render_replay(replay_results([CELL], differences, by_rules, "paper", "en_US", "replay"))
+    found = ReplayOutcome([CELL], differences or (), by_rules)
+    return render_replay(replay_results(found, differences is not None, "paper", "en_US", "replay"))
 
 
 def test_counts_alone_unless_differences_are_asked_for() -> None:
@@ -55,7 +57,8 @@ def test_differences_from_the_records_and_between_the_rules_stand_apart() -> Non
 def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> None:
     verdicts = (None, Verdict.UNINFORMATIVE, Verdict.NOT_DETECTED, Verdict.CONTAMINATED)
     cells = [CELL.changed(verdict=verdict) for verdict in verdicts]
-    last = render_replay(replay_results(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
+    found = replay_results(ReplayOutcome(cells), False, "paper", "en_US", "replay")
+    last = render_replay(found).splitlines()[-1]
     assert last == "results: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
 
 

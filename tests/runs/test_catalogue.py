@@ -9,6 +9,7 @@ import pytest
 
 from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
+from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import execute, prepare
 from tabcontam.runs.run_description import describe
@@ -40,7 +41,7 @@ def test_recorded_answers_say_so_too() -> None:
         cell(llm, "iris", "full_completion", "not detected", serializer=None)
         for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
     ]
-    found = replay_results(parse_results(document(cells)).results, None, [], "paper", "en_US", "replay")
+    found = replay_results(ReplayOutcome(parse_results(document(cells)).results), False, "paper", "en_US", "replay")
     assert found.run.catalogue == {
         "llama3": CatalogueFacts(name="llama-3", title="Llama 3", family="llama", order=2),
         "gpt3": CatalogueFacts(name="gpt-3.5-turbo", title="GPT-3.5 Turbo", family="gpt", order=1),

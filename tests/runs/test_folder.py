@@ -289,6 +289,3 @@ def test_a_report_replaces_an_older_one_of_the_same_runs_and_no_answers_of_other
         with pytest.raises(UsageError, match=line):
             merge(given, out)
         assert (out / TRIALS).read_bytes() == before
-    (both / "judgements.jsonl").write_text('{"verdict": "match"}\n')
-    with pytest.raises(UsageError, match="holds answers of another run"):
-        merge(runs, both)

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.stored_trial_index import StoredTrialIndex
-from tabcontam.evidence.completion_pairs import Likeness
-from tabcontam.extensions.papers.completion_judgements import Judgement
-from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.report.html import Pages
 from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
@@ -43,19 +40,16 @@ def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
     found = run_in(tmp_path / "run", LLMS)
     cells = [replace(cell, reference="m2") if cell.llm == "m1" else cell for cell in found.results]
     told = replace(found, results=tuple(cells))
-    said = next(cell for cell in cells if cell.queries)
-    JudgementJournal(tmp_path / "run").note(Judgement(said.key, "1", "judge", "0" * 16, Likeness.EXACT))
     trials = shown_lines(tmp_path / "run", cells)
     assert isinstance(trials.shown, TrialConversion)
     assert any(trials.shown.of_reference(name) for name in trials.shown.references.values())
     terms = llm_extracts.ExtractionTerms(RunDigestFacts.of(told), by_id=True)
     begin = json.loads(json.dumps(llm_extracts._beginning(trials, trials.shown, terms)))
-    assert len(begin["judgements"]) == 1
     for llm, own in grouped(cells, lambda cell: cell.llm).items():
         work = llm_extracts.ExtractionJob(own, results_by_llm(told)[llm], frozenset(cell.key for cell in own[::2]))
         job = json.loads(json.dumps(llm_extracts._job(trials, trials.shown, work)))
         with (tmp_path / "run" / "trials.jsonl").open("rb") as file:
-            there = llm_extracts._done(job, file, *llm_extracts._begun(begin))
+            there = llm_extracts._done(job, file, llm_extracts._begun(begin), trials.shown.records)
         here = llm_extracts.take(terms, work, trials.trials_of)
         assert llm_extracts._taken(json.loads(json.dumps(llm_extracts._as_facts(there)))) == here
         assert here.digest.packed.shown

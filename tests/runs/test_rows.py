@@ -26,7 +26,7 @@ def test_as_many_rows_are_asked_as_the_user_says_and_the_run_records_it(tmp_path
 
 
 def test_a_number_of_rows_that_no_test_takes_is_told() -> None:
-    done = tabcontam(*ASKED, "-k", "quiz", "--rows", "120")
+    done = tabcontam(*ASKED, "-k", "full_completion", "--rows", "120")
     assert done.returncode == 4
     assert "--rows: no chosen test takes a number of rows; choose -k 'classification_0shot or" in done.stderr
 

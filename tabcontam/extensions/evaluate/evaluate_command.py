@@ -142,9 +142,8 @@ def _report(outcome: "Outcome", options: argparse.Namespace, found: Any) -> None
 
 
 def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
-    from tabcontam.extensions.papers.run_judge import rows_leaving
     from tabcontam.report.plan_text import plan_document, plan_text
-    from tabcontam.runs.run import survey
+    from tabcontam.runs.run import rows_leaving, survey
 
     estimates, leaving = survey(run, shown), rows_leaving(run)
     if options.json:

@@ -12,12 +12,15 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
 
-from tabcontam.evidence.base import DECIDED, Test, Trial, Verdict
+from tabcontam.asking.part_records import PartRecords
+from tabcontam.asking.trial_file import Line, line_key, trial_of
+from tabcontam.evidence.base import DECIDED, Reading, Test, Trial, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
+from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.groups import grouped
 from tabcontam.statistics.kappa import measure_agreement
-from tabcontam.statistics.number_types import Coefficient, Count, Truth
+from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts, MadePairRecord
 from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
 
 TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
@@ -85,7 +88,7 @@ def pair_of(compared: CompletionPair) -> str:
     return hashlib.sha256(texts.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-class Judgements:
+class Judgements(PartRecords):
     """The judgements in a run's folder: each judge's last judgement of each pair of texts."""
 
     def __init__(self, lines: Iterable[Judgement] = ()) -> None:
@@ -126,95 +129,34 @@ class Judgements:
         """Return a judge's judgements of pairs that were made to check judges."""
         return [one for one in self._all if one.made is not None and one.by == by]
 
-    def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> list[Trial]:
+    def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
         """Return the trials of a test, each with the judgement that counts for it."""
         if not test.judgeable or not self._all:
-            return list(trials)
+            return trials
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
         return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
+
+    def shown(self, place: ResultKey, lines: list[Line]) -> list[Line]:
+        """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
+        test, words_of = by_id().get(place.test), dict[str, list[list[str]]]()
+        for one in compared_of(test, list(map(_read, lines))) if test and test.judgeable else ():
+            words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
+            words += [[by, judged.word or f"not judged: {judged.detail}"] for by, judged in self.of(place, one).items()]
+            words_of[one.query_id] = words
+        return [line | {"judged": own} if (own := words_of.get(line["query"])) else line for line in lines]
+
+    def fields(self, lines: Iterable[Line], results: Iterable[Result]) -> dict[str, Any]:
+        """Return the judges and their agreement, as fields of a run's results."""
+        return judged_by(self, compared_in(lines) if self._all else {}, results)
+
+    def lines(self) -> list[Line]:
+        """Return the judgements as lines of judgements.jsonl."""
+        return [one.line() for one in self._all]
 
     def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
         """Return the word for a completion from the first judge that gave one; None if no judge did."""
         judgements = self.of(place, compared).items()
         return next((CompletionJudgement(one.word, by) for by, one in judgements if one.word is not None), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MadePairRecord:
-    """A judge's record on made pairs of one likeness."""
-
-    word: Likeness
-    """The likeness of the pairs."""
-    pairs: Count
-    """The number of pairs."""
-    right: Count
-    """The number of pairs for which the judge gave that likeness."""
-    unjudged: Count
-    """The number of pairs for which it gave no readable word."""
-    begging: Count = 0
-    """The number of pairs with a completion that asks the judge for another word."""
-    led: Count = 0
-    """The number of these pairs for which it gave another word than their likeness."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class JudgeFacts:
-    """A judge of completions, and its record."""
-
-    by: str
-    """The model as the user named it, or a person's name."""
-    person: Truth
-    """True if it is a person."""
-    judged: Count
-    """The number of completions with a word from this judge."""
-    unjudged: Count
-    """The number of completions without a word although it was asked: declined, cut off, failed, or without a label."""
-    words: Mapping[str, Count]
-    """The number of completions by the word that it gave."""
-    made: tuple[MadePairRecord, ...] = ()
-    """Its record on pairs with a known likeness; empty for people, who are shown none."""
-
-    @property
-    def sentence(self) -> str:
-        """A line with the number of its judgements and its error rate."""
-        silent = f" and left {self.unjudged} unjudged" if self.unjudged else ""
-        counted = ", ".join(f"{count} {word}" for word, count in self.words.items())
-        found = f" ({counted})" if counted else ""
-        errs = self.errs or ("" if self.person else "it was shown no made pair")
-        return f"judge {self.by} judged {self.judged} completions{found}{silent}{errs and f'; {errs}'}"
-
-    @property
-    def errs(self) -> str:
-        """In words, the judge's error rate on pairs made to check judges; "" without such pairs."""
-        pairs, right = sum(one.pairs for one in self.made), sum(one.right for one in self.made)
-        if not pairs:
-            return ""
-        errors = [(one, one.pairs - one.right - one.unjudged) for one in self.made]
-        wrong = [f"{number} of {one.pairs} {one.word}" for one, number in errors if number]
-        silent, led = sum(one.unjudged for one in self.made), sum(one.led for one in self.made)
-        more = [f"no label for {silent}"] if silent else []
-        begging = sum(one.begging for one in self.made)
-        more += [f"misled by {led} of {begging} that ask{'s' if begging == 1 else ''} for another label"] if led else []
-        details = "; ".join(filter(None, [f"wrong on {', '.join(wrong)}" if wrong else "", *more]))
-        return f"it labelled {right} of {pairs} made pairs right" + (f" ({details})" if details else "")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Agreement:
-    """The agreement of two judges on the same completions, or on the same settings (a model on a table)."""
-
-    kind: Literal["completions", "settings"]
-    """The judged items: completions by the three words, or settings by Algorithm 2 or a paper's rule."""
-    first: str
-    """A person, a model that judges, a test by its published rule, or the text alone."""
-    second: str
-    """Another of these."""
-    items: Count
-    """The number of items that both judged."""
-    agree: Count
-    """The number of items on which they agree."""
-    kappa: Coefficient | None = None
-    """Cohen's kappa: the agreement beyond chance; null if only one word was given."""
 
 
 def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
@@ -334,3 +276,22 @@ def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Map
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
     """Return the completions of a test that judges and people can judge: all completions with a text."""
     return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []
+
+
+def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
+    """Return, by result, the completions of a run that judges and people may be shown.
+
+    `lines`: the run's trials. Their answers are not read anew.
+    """
+    known = by_id()
+    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
+    found = {}
+    for key, result_key in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
+        place = ResultKey(*key)
+        found[place] = compared_of(known[place.test], list(map(_read, result_key)))
+    return found
+
+
+def _read(line: Line) -> Trial:
+    reading = Reading(line.get("parsed"), line.get("hit"), line.get("hit") is True, line.get("readable") is True)
+    return replace(trial_of(line), reading=reading)

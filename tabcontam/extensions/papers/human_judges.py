@@ -15,14 +15,24 @@ from tabcontam.asking.trial_file import RESULTS, lock_run_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, pair_of
-from tabcontam.extensions.papers.judgement_file import JudgementJournal, compared_in, judgements_in
-from tabcontam.extensions.papers.judging_page import FORM
+from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
+from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
+from tabcontam.report.environment import embedded, environment
 from tabcontam.runs.folder import last_lines, load_whole
 from tabcontam.runs.rescoring import rescore
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
+from tabcontam.version import __version__
+
+FORM = "tabcontam judgements 1"  # the name of the form, written in a file that the page saves
+MEANINGS = {
+    Likeness.EXACT: "the same words and values in the same order; white space, capitals, quotes and final marks may "
+    "differ",
+    Likeness.NEAR: "the true ending can be recognised as the source; a few words or values are left out, added or "
+    "exchanged",
+    Likeness.NONE: "anything else, however fluent or plausible",
+}
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,16 @@ def _checked(by: str, judgements: Judgements, *, longest_name: int = 100) -> str
     if name == TEXT or any(one.by == name and not one.person for one in judgements):
         raise UsageError(f"--by: {name} is not a person who judged this run; take another name")
     return name
+
+
+def render_judging(sheet: JudgingSheet) -> str:
+    """Return the page on which the person judges. It loads and sends nothing, and saves a file for `judge --from`."""
+    (style, style_hash), (script, script_hash) = embedded("style.css", "judging.css"), embedded("judging.js")
+    embeds = {"style": style, "style_hash": style_hash, "script": script, "script_hash": script_hash}
+    meanings = {word.value: meaning for word, meaning in MEANINGS.items()}
+    template = environment().get_template("judging.html.jinja")
+    pairs = [(one.pair, one.shown, one.expected, one.completion, one.word) for one in sheet.items]
+    return template.render(by=sheet.by, pairs=pairs, form=FORM, meanings=meanings, version=__version__, **embeds)
 
 
 def take_file(sheet: JudgingSheet, file: Path) -> int:

@@ -11,7 +11,6 @@ from tabcontam.errors import Exit, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tabcontam.evidence.completion_pairs import Likeness
     from tabcontam.extensions.papers.human_judges import JudgingItem, JudgingSheet
 
 WORDS = {
@@ -91,14 +90,13 @@ def _summary(options: argparse.Namespace) -> None:
 
 
 def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
-    from tabcontam.extensions.papers.judging_page import render_judging
+    from tabcontam.extensions.papers.human_judges import render_judging
     from tabcontam.paths import replace_file
 
     if file.is_dir():
         raise UsageError(f"--page: {file} is a folder; name the file to write, such as judge.html")
-    pairs = [(one.pair, one.shown, one.expected, one.completion, one.word) for one in sheet.items]
     try:
-        replace_file(file, render_judging(sheet.by, pairs))
+        replace_file(file, render_judging(sheet))
     except OSError as error:
         raise UsageError(f"cannot write {file}: {error.strerror or error}") from error
     print(f"{file}: {len(sheet.items)} pairs to judge; then type the same command with --from and the file it saves")
@@ -106,6 +104,8 @@ def _write_page(sheet: "JudgingSheet", file: "Path") -> None:
 
 def _in_terminal(sheet: "JudgingSheet") -> tuple[int, Exit | None]:
     """Ask a person about each unjudged pair. Return the number of new judgements, and the exit code if interrupted."""
+    from tabcontam.evidence.completion_pairs import Likeness
+
     left, new = sheet.left, 0
     if not left:
         print(f"{sheet.by} has judged all {len(sheet.items)} pairs", file=sys.stderr)
@@ -119,18 +119,12 @@ def _in_terminal(sheet: "JudgingSheet") -> tuple[int, Exit | None]:
             if word == QUIT[0]:
                 break
             if word is not None:
-                sheet.note(item, _likeness(word))
+                sheet.note(item, Likeness(word))
                 new += 1
     except KeyboardInterrupt:
         print(f"\ninterrupted; {new} judgements are stored, and the same command continues", file=sys.stderr)
         return new, Exit.INTERRUPTED
     return new, None
-
-
-def _likeness(word: str) -> "Likeness":
-    from tabcontam.evidence.completion_pairs import Likeness
-
-    return Likeness(word)
 
 
 def _asked() -> str | None:

@@ -4,16 +4,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tabcontam.asking.asker import Asker
 from tabcontam.asking.estimate import Estimate, estimate, price_for
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import shared_query_key
+from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
-from tabcontam.errors import UsageError, option_name
-from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.config import RunConfig
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
 from tabcontam.evidence.questions import Answer
+from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judge import (
     counted_label,
     judge_query,
@@ -26,13 +30,10 @@ from tabcontam.extensions.papers.completion_judgements import Judgement, Judgeme
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, failed
+from tabcontam.models.provider_registry import ModelSettings, resolve
+from tabcontam.runs.run_part import RunPart
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.run_facts import LlmFacts
-
-
-def label(model: Model) -> str:
-    """Return the judge's name in progress and costs. It is not the `spec`, as the judge may be under test too."""
-    return f"judge {model.spec}"
 
 
 @dataclass(frozen=True)
@@ -70,28 +71,66 @@ class JudgePair:
         )
 
 
-class JudgePass:
+class JudgePass(RunPart):
     """A judge of the completions of a session. If the session is stopped, `ask` stops too."""
 
-    def __init__(self, model: Model, session: Session, folder: Path) -> None:
-        self.model, self.session = model, session
-        self.label = label(model)
-        self.journal = JudgementJournal(folder)
-        self.plan = [planned for planned in session.plan if planned.test.judgeable and planned.subject.tested]
+    setting = "judge"
+    judge: Model
+    session: Session
+    journal: JudgementJournal
+
+    def __init__(self, config: RunConfig, progress: Progress) -> None:
+        super().__init__(config, progress)
         self._unsettled: set[str] = set()
         self._before: set[Judgement] = set()
         self._judgements: list[Judgement] = []
 
+    def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
+        """Open the LLM that judges. Raises `UsageError` if it cannot judge, or has nothing to judge.
+
+        If the run `asks`, a missing key is reported before anything is asked.
+        """
+        if not any(test.judgeable for test in tests):
+            names = " or ".join(test.id for test in all_tests() if test.judgeable)
+            raise UsageError(
+                f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
+                f"or leave {option('judge')} out"
+            )
+        spec = self.config.judge or ""
+        try:
+            self.resolved = resolve(spec)
+            self.judge = judge = self.resolved.open(settings)
+            if asks:
+                judge.check_at_hand()
+        except UsageError as error:
+            raise UsageError(f"{option_name('judge')}: {error}") from None
+        able = Capability.INSTRUCTIONS in judge.capabilities | judge.may_have
+        if judge.control or judge.identity is None or not able:
+            raise UsageError(
+                f"{option_name('judge')}: {spec} cannot judge: it understands no question; name a model that follows "
+                "instructions"
+            )
+        self.models, self.label = (judge,), f"judge {judge.spec}"  # it may be under test, too
+
+    def begin(self, session: Session, folder: Path) -> None:
+        """Take part in a session, whose completions are judged after it."""
+        self.session, self.journal = session, JudgementJournal(folder)
+
+    @property
+    def plan(self) -> list[PlannedResult]:
+        """The planned results with completions to judge."""
+        return [planned for planned in self.session.plan if planned.test.judgeable and planned.subject.tested]
+
     async def connect(self) -> None:
         """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
-            await self.model.connect()
+            await self.judge.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
         """Give back the judge's connections and memory."""
-        await self.model.close()
+        await self.judge.close()
 
     async def ask(self) -> None:
         """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
@@ -105,38 +144,62 @@ class JudgePass:
             self._note(same, reply)
         progress.begin({self.label: len(pairs)})
         progress.known(self.label, len(pairs) - sum(map(len, left)))
-        price = price_for(self.model, session.prices)
-        limiter = session.limiters.of(self.model, session.options.max_connections, progress.limit)
+        price = price_for(self.judge, session.prices)
+        limiter = session.limiters.of(self.judge, session.options.max_connections, progress.limit)
         asker = Asker(self.label, limiter, session.budget, price, progress)
         session.askers[self.label] = asker  # so Ctrl-C stops it, and its limit is the run's
         try:
-            await asker.ask_each(self.model, ((same[0].query, partial(self._take, same)) for same in left))
+            await asker.ask_each(self.judge, ((same[0].query, partial(self._take, same)) for same in left))
         finally:
-            session.judgements = held.with_these(self._judgements)
+            session.records = {**session.records, self.setting: held.with_these(self._judgements)}
             progress.end()
 
-    def facts(self) -> LlmFacts:
-        """Return the judge's requests and costs."""
-        return self.session.used().get(self.label) or LlmFacts(spec=self.label)
+    def rescue(self) -> None:
+        """Store the judgements that could not be written to the folder."""
+        self.journal.rescue()
 
-    async def surveyed(self) -> Estimate:
-        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge."""
+    def facts(self) -> dict[str, Any]:
+        """Return the judge's facts, with its requests and costs so far."""
+        used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
+        judge = replace(
+            used,
+            spec=self.judge.spec,
+            resolved=str(self.resolved),
+            stands_for=self.resolved.stands_for,
+            version=self.judge.version,
+        )
+        return {"judge": judge}
+
+    def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
+        """Return the number of private rows that the judge would be shown, by its label and dataset."""
+        rows: dict[tuple[str, str], set[int | str]] = {}
+        for planned in plan if not self.judge.local else ():
+            if planned.test.judgeable and planned.subject.tested:
+                shown = rows.setdefault((self.label, planned.name.dataset), set())
+                shown.update(query.id for query in planned.queries if query.withheld)
+                if planned.table.private:
+                    asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in planned.queries)
+                    shown.update(row for own in asked for row in own)
+        return {key: len(shown) for key, shown in rows.items() if shown}
+
+    async def survey(self) -> list[Estimate]:
+        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge.
+
+        Missing completions count as the longest text that is shown.
+        """
         missing = None
         try:
-            await self.model.connect()
+            await self.judge.connect()
         except UsageError as error:
             missing = str(error)
         finally:
             await self.close()
-        return self.estimate(missing)
-
-    def estimate(self, missing: str | None = None) -> Estimate:
-        """Return the estimate of the unasked pairs. Missing completions count as the longest text that is shown."""
         pairs = [*self._pairs(), *self._to_come()]
         asked, _ = self._left(pairs, self.journal.judgements())
         left = [same[0].query for same in asked]
-        price = price_for(self.model, self.session.prices)
-        return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+        price = price_for(self.judge, self.session.prices)
+        found = estimate(self.judge, price, len(pairs), len(pairs) - len(left), left, missing)
+        return [replace(found, llm=self.label)]
 
     def _pairs(self) -> Iterator[JudgePair]:
         """Yield the pairs made to check the judge, table by table, and the completions that the session has."""
@@ -159,7 +222,7 @@ class JudgePass:
         self, pairs: Sequence[JudgePair], judgements: Judgements
     ) -> tuple[list[list[JudgePair]], list[tuple[list[JudgePair], Reply]]]:
         """Return the groups of equal pairs to ask, and the groups that have a stored reply, each with that reply."""
-        model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
+        model, store, again = self.judge, self.session.store, self.session.options.retry_unanswered
         self._unsettled = {self.label} if store.settle(model) else set()
         known = {one.key for one in judgements if one.version == model.version and one.word is not None}
         asked: dict[str, list[JudgePair]] = {}
@@ -175,7 +238,7 @@ class JudgePass:
 
     def _take(self, same: Sequence[JudgePair], reply: Answer) -> None:
         """Store a reply, and note its judgement of each pair in `same`."""
-        self.session.store.keep(self.model, same[0].query, self.label, reply, self._unsettled)
+        self.session.store.keep(self.judge, same[0].query, self.label, reply, self._unsettled)
         if isinstance(reply, Reply):
             self._note(same, reply)
         for _ in same:
@@ -183,7 +246,7 @@ class JudgePass:
 
     def _note(self, same: Sequence[JudgePair], reply: Reply) -> None:
         """Write the reply's judgements to the folder. If that fails, stop the session."""
-        found = [pair.judged(self.model, reply) for pair in same]
+        found = [pair.judged(self.judge, reply) for pair in same]
         self._judgements += found
         try:
             for one in found:

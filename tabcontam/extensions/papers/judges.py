@@ -1,13 +1,19 @@
 """The judges of completions, the error rate of each, and the agreement of people, judges and methods."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tabcontam.evidence.completion_pairs import Likeness
-from tabcontam.extensions.papers.completion_judgements import COMPLETIONS, SETTINGS, TEXT, Agreement, JudgeFacts
+from tabcontam.extensions.papers.completion_judgements import COMPLETIONS, SETTINGS, TEXT
+from tabcontam.extensions.papers.guided.guided_match import PERSONS
+from tabcontam.replay.recorded_squares import one_result_a_square
+from tabcontam.report.paper_methods import agreement, format_agreement, kappa, matrices, papers
 from tabcontam.report.report_parts import ReportPart
+from tabcontam.report.standings import titles_of
+from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
 
 ABOUT = (
     "A completion is an exact match if it equals the true second piece but for white space, capitals, quotes and final "
@@ -31,21 +37,10 @@ AGREED = (
 TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on settings"}
 
 
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge as a row of a table. Unknown texts are empty."""
-
-    by: str
-    what: str
-    judged: str
-    words: str
-    errs: str
-
-
-def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
+def judge_rows(judges: Sequence[JudgeFacts]) -> list[tuple[str, ...]]:
     """Return the judges as rows. If several judges judged a completion, the first of them in this order decides."""
     return [
-        JudgeRow(
+        (
             one.by,
             "person" if one.person else "LLM",
             f"{one.judged}" + (f", {one.unjudged} not judged" if one.unjudged else ""),
@@ -91,4 +86,27 @@ def judges_text(view: RunResults) -> str:
     return "\n".join(lines)
 
 
-PART = ReportPart("scores", "judges.html.jinja", context)
+def replay_lines(view: RunResults) -> list[str]:
+    """Return the agreement of people with each method, and that of the judges of recorded completions."""
+    shown = replace(view, results=one_result_a_square(view.results))
+    lines = list(_with_people(shown)) if papers(shown) else []
+    rows = [(one, *agreement_texts(one)) for one in view.agreements if one.kind == COMPLETIONS]
+    lines += ["", TITLES[COMPLETIONS].lower()] if rows else []
+    lines += [f"  {one.first} and {one.second}: {share}, kappa {kappa}" for one, share, kappa in rows]
+    return [line and visible(line, line=True) for line in lines]
+
+
+def _with_people(view: RunResults) -> Iterator[str]:
+    """Yield the agreement of each method with a person, for each LLM: table 3 of Golchin and Surdeanu 2024."""
+    for matrix in matrices(view, titles_of(view)):
+        people = [method for method in matrix.methods if method.test == PERSONS[0]]
+        others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
+        agreements = [(method.title, agreement(method, person)) for person in people for method in others]
+        if agreements and (matrix.llm or len(view.llms) == 1):
+            yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
+            yield from (
+                f"    {title}: {format_agreement(one)}, kappa {kappa(one)}" for title, one in agreements if one.items
+            )
+
+
+PART = ReportPart("scores", "judges.html.jinja", context, replay_lines=replay_lines)

@@ -4,8 +4,8 @@ The same LLM, dataset and split may be in several files, with different instance
 the edition.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tabcontam.evidence.completion_pairs import CompletionPair
@@ -16,6 +16,14 @@ from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.verdicts.result_types import Result, ResultKey
 
 JUDGE = "the recorded judge"
+
+
+@dataclass(frozen=True)
+class RecordedCompletions:
+    """The recorded completions that are compared with the true pieces of text, by result, and their judgements."""
+
+    compared: Mapping[ResultKey, Sequence[CompletionPair]]
+    judgements: Sequence[Judgement]
 
 
 def result_key(result: Result) -> ResultKey:
@@ -53,4 +61,6 @@ def judges(found: ReplayOutcome) -> dict[str, Any]:
     Results of people consist of their judgements. They are left out of the methods: people would else be counted twice.
     """
     methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
-    return judged_by(Judgements(found.judgements), found.compared, methods)
+    recorded = [one for one in found.further if isinstance(one, RecordedCompletions)]
+    judgements = Judgements(judgement for one in recorded for judgement in one.judgements)
+    return judged_by(judgements, {place: own for one in recorded for place, own in one.compared.items()}, methods)

@@ -13,14 +13,13 @@ from pathlib import Path
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.extensions.papers.bootstrap import bootstrap
-from tabcontam.extensions.papers.guided.algorithm_one import format_bootstrap_p
+from tabcontam.extensions.papers.guided.algorithm_one import bootstrap, format_bootstrap
 from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
+from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
-from tabcontam.extensions.papers.recorded_judgements import compared_of, judgements_of, result_key
-from tabcontam.extensions.papers.rouge import rouge_l
+from tabcontam.extensions.papers.recorded_judgements import RecordedCompletions, compared_of, judgements_of, result_key
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
 from tabcontam.extensions.papers.time_travel_records import KEYS as KEYS
 from tabcontam.extensions.papers.time_travel_records import Instance, parse_instance
@@ -71,9 +70,8 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
         result_key(setting.result(GuidedMatch.id)): setting.instances for setting in settings if setting.has_judgements
     }
     judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
-    return ReplayOutcome(
-        results, recorded, by_rules, {place: compared_of(own) for place, own in instances_of.items()}, judgements
-    )
+    compared = {place: compared_of(own) for place, own in instances_of.items()}
+    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(compared, judgements)])
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
@@ -186,9 +184,7 @@ class RecordedSetting:
             answered=len(scores),
             score=round(hits / len(scores), 4),
             sentence=f"{hits} of {len(scores)} second pieces have a higher recorded score with the dataset's name: "
-            f"{own:.2f} guided, {other:.2f} general ({format_bootstrap_p(paired)} by the paired bootstrap, as "
-            "published; "
-            f"{format_bootstrap_p(apart)} unpaired, as in the code)",
+            f"{own:.2f} guided, {other:.2f} general {format_bootstrap(paired, apart)}",
         )
 
     def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None]) -> list[Result]:

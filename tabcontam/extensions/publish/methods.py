@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tabcontam.evidence.base import Facts, Family, Verdict
-from tabcontam.extensions.papers.completion_judgements import JudgeFacts
 from tabcontam.extensions.publish.citations import BENJAMINI, RONVAL, CitedWork, others_of, software
 from tabcontam.groups import grouped
+from tabcontam.verdicts.judge_facts import JudgeFacts
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_types import PROMPTS, TableVerdict
 from tabcontam.verdicts.results import RunResults

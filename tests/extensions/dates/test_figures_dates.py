@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from tabcontam.extensions.dates.chronological_analysis import chronologies
+from tests.extensions.dates.test_generation_accuracy import FOUR
+from tests.extensions.dates.test_generation_accuracy import results as generated
 from tests.extensions.dates.test_openness_analysis import EVERY
 from tests.extensions.dates.test_openness_analysis import results as scored
 from tests.needed import needed
 from tests.report.synthetic import results as plain_results
 from tests.verdicts import dated
-from tests.verdicts.test_generation_accuracy import FOUR
-from tests.verdicts.test_generation_accuracy import results as generated
 
 matplotlib = needed("matplotlib")
 

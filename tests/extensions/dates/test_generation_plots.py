@@ -3,8 +3,8 @@
 from tabcontam.extensions.dates.generation_plots import generation_sentences
 from tabcontam.report.formats import format_names, render_form
 from tabcontam.verdicts.results import RunResults
+from tests.extensions.dates.test_generation_accuracy import FOUR, results
 from tests.report.rendered import pages_of
-from tests.verdicts.test_generation_accuracy import FOUR, results
 
 HOSTILE = "<script>alert('t')</script>"
 

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tabcontam.extensions.papers.bootstrap import bootstrap
+from tabcontam.extensions.papers.guided.algorithm_one import bootstrap
 
 GUIDED, GENERAL = [0.6, 0.4, 0.9, 0.2], [0.5, 0.5, 0.4, 0.1]
 

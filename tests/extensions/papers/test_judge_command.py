@@ -12,9 +12,8 @@ from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
-from tabcontam.extensions.papers.human_judges import JudgingSheet, sheet_of
+from tabcontam.extensions.papers.human_judges import FORM, JudgingSheet, sheet_of
 from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, judgements_in
-from tabcontam.extensions.papers.judging_page import FORM
 from tabcontam.extensions.publish.redacted_folder import redact
 from tabcontam.runs.folder import load
 from tabcontam.runs.run import execute, prepare
@@ -210,3 +209,14 @@ def test_a_published_report_names_no_person(run: Path, tmp_path: Path, monkeypat
     assert [one.by for one in published.judges] == ["person 1"]
     assert not any("Ida" in file.read_text() for file in out.iterdir())
     assert not (out / JUDGEMENTS).exists()
+
+
+@pytest.mark.parametrize("name", ["results.json", "trials.jsonl", JUDGEMENTS])
+def test_a_link_that_leads_out_of_the_folder_is_refused(name: str, run: Path, tmp_path: Path) -> None:
+    (run / name).unlink(missing_ok=True)
+    (tmp_path / "secret").write_text("a secret", "utf-8")
+    (run / name).symlink_to(tmp_path / "secret")
+    done = tabcontam("judge", str(run))
+    assert done.returncode == 4
+    assert "a copy of the folder that holds only files" in done.stderr
+    (run / name).unlink()  # which the tests' own look at results.json would read

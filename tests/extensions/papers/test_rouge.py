@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabcontam.extensions.papers.rouge import rouge_l, tokens
+from tabcontam.extensions.papers.guided.overlap_measures import rouge_l, tokens
 
 WORDS = st.lists(st.sampled_from(["the", "The", "moon", "of", "Jupiter's", "37;", "co-op", "œuvre", "—"]), max_size=25)
 

@@ -21,12 +21,11 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.extensions.papers.completion_judge import BEGGING
 from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, judgements_in
-from tabcontam.extensions.papers.run_judge import rows_leaving
 from tabcontam.reading.word_decision import english
 from tabcontam.report.plan_text import plan_text
 from tabcontam.runs.folder import load
 from tabcontam.runs.rescoring import rescore
-from tabcontam.runs.run import Outcome, check_rows_may_leave, execute, prepare, survey
+from tabcontam.runs.run import Outcome, check_rows_may_leave, execute, prepare, rows_leaving, survey
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.run_facts import LlmFacts
 from tests.commands import tabcontam

@@ -13,6 +13,7 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
+from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.planting.planted_digits import Planted
 from tabcontam.extensions.planting.planting_key import drawn_place, read_key
 from tabcontam.reading.word_decision import english
@@ -229,5 +230,5 @@ def test_a_key_that_fits_no_table_is_one_line(published: Path) -> None:
     assert "does not fit published.csv" in refused("--dataset", "published.csv", "--key", "other.key")
 
 
-def test_it_can_show_that_rows_were_seen() -> None:
-    assert Planted().row_test
+def test_it_is_a_row_test() -> None:
+    assert by_id()["planted"].row_test

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tabcontam.extensions.papers.completion_judgements import Agreement, JudgeFacts, MadePairRecord
 from tabcontam.extensions.publish.redaction import OPEN, Redaction, redact_results, restricted_tables
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.verdicts.columns import record_columns
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.document import as_json, parse_results
+from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts, MadePairRecord
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableVerdict
 from tabcontam.verdicts.results import RunResults

@@ -20,12 +20,11 @@ import pytest
 from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.cli.commands import main
-from tabcontam.errors import Skip, UsageError
+from tabcontam.errors import UsageError
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.order.strata import ordered_columns
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.membership import perturbed
-from tabcontam.extensions.papers.task.row_keys import order_of
 from tabcontam.tables import frames
 from tabcontam.tables.large import large_files, large_table_reading, shared_key_rows, table_excerpt, text_streams
 from tabcontam.tables.large.chunks import chunk_of
@@ -558,11 +557,7 @@ def test_a_column_that_numbers_the_rows_is_known_as_such(tmp_path: Path) -> None
     ]
     table = load_table(str(written(tmp_path / "a.csv", ["id", "x", "y", "target"], rows)), target="target")
     assert table.places != range(len(table.rows))
-    assert "id" not in order_of(table).columns
     assert ordered_columns(table)[0] == (0,)
-    rows[-1][0] = "7"
-    other = load_table(str(written(tmp_path / "b.csv", ["id", "x", "y", "target"], rows * 3)), target="target")
-    assert "id" in order_of(other).columns
 
 
 def test_a_value_that_the_sample_lacks_is_no_fault(tmp_path: Path) -> None:
@@ -695,14 +690,6 @@ def test_a_rare_class_is_kept_and_asked_about(tmp_path: Path) -> None:
     assert table.rows == tuple(tuple(rows[place]) for place in table.whole.places)
     queries = by_id()["classification_1shot"].queries(table, load_serializer("is"), Random(1))
     assert queries
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["task_examples", "sampling"])
-def test_rows_that_may_be_any_of_the_file_are_not_looked_for_in_a_sample(tmp_path: Path, test: str) -> None:
-    table = load_table(str(written(tmp_path / "a.csv", *table_of(24))), target="target")
-    with pytest.raises(Skip, match=r"any of the file's 900 rows, but only \d+ are kept"):
-        by_id()[test].queries(table, load_serializer("is"), Random(1))
 
 
 def test_what_would_fill_the_memory_is_refused_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

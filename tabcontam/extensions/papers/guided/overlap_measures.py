@@ -1,4 +1,7 @@
-"""Learned overlaps for Algorithm 1: the likeness of two texts by a model that reads both. It needs the extra `hf`.
+"""Overlaps for Algorithm 1: ROUGE-L or, with the extra `hf`, the likeness of two texts by a model that reads both.
+
+ROUGE-L (Lin 2004) is the overlap of the words of two texts in the same order, with which Golchin and Surdeanu 2024,
+section 3.2, compare completions. It is computed as in the package rouge-score without stemming.
 
 BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
 other as a pair. BERTScore (Zhang et al. 2020, section 3) matches each token with the token of the other text whose
@@ -6,72 +9,83 @@ contextual embedding has the largest cosine. Models are read from a folder or th
 safetensors; code in such a folder never runs.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.papers.rouge import rouge_l
 from tabcontam.extensions.papers.thresholds import MOST_OVERLAP_TOKENS, OVERLAP_LAYER_SHARE
 
 INSTALL = 'pip install "tabcontam[hf]"'
 ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
+TOKEN = re.compile(r"[a-z0-9]+")
 FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
 
 
-class OverlapMeasure(Protocol):
-    """A measure of the overlap of two texts."""
+def tokens(text: str) -> list[str]:
+    """Return the words that are compared: runs of the letters a to z and of digits, in lower case."""
+    return TOKEN.findall(text.lower())
+
+
+def rouge_l(expected: str, answer: str) -> float:
+    """Return the F-measure of the longest common subsequence of the words of two texts, from 0 to 1.
+
+    The precision is the subsequence's share of the answer's words, the recall its share of the expected words. The
+    result is 0 if a text has no words.
+    """
+    from rapidfuzz.distance import LCSseq
+
+    true, own = tokens(expected), tokens(answer)
+    if not true or not own:
+        return 0.0
+    return 2 * LCSseq.similarity(true, own) / (len(true) + len(own))
+
+
+@dataclass(frozen=True)
+class OverlapMeasure:
+    """A measure of the overlap of two texts, with the `name` of its model. Equal measures compute a score once.
+
+    A `joined` measure reads the first piece of a single text before both texts.
+    """
+
+    name: str = ""
+    kind: ClassVar[str] = ROUGE
+    called: ClassVar[str] = "ROUGE-L"
+    joined: ClassVar[bool] = False
 
     @property
     def spec(self) -> str:
         """The measure as a user writes it after `--overlap`; a folder has its absolute path."""
+        return f"{self.kind}:{self.name}" if self.name else self.kind
 
     @property
     def title(self) -> str:
-        """The name of the measure in sentences, without the path of a folder."""
-
-    @property
-    def joined(self) -> bool:
-        """True if the measure reads the first piece of a single text before both texts."""
+        """The name of the measure in sentences, with that of the model: for a folder, the last part of its path."""
+        name = Path(self.name).name if Path(self.name).is_absolute() else self.name
+        return f"{self.called} ({name})" if name else self.called
 
     def score(self, expected: str, answer: str) -> float:
         """Return the similarity of two texts; a larger number means more similar."""
-
-    def __hash__(self) -> int:
-        """Return a hash of everything that the score depends on: equal measures compute a score once."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Rouge:
+class Rouge(OverlapMeasure):
     """ROUGE-L between the second pieces."""
-
-    spec: str = ROUGE
-    title: str = "ROUGE-L"
-    joined: bool = False
 
     def score(self, expected: str, answer: str) -> float:
         """Return the F-measure of the longest common subsequence of words."""
         return rouge_l(expected, answer)
 
 
-@dataclass(frozen=True)
-class Bleurt:
+class Bleurt(OverlapMeasure):
     """The score of a BLEURT model. As published, single texts include their first pieces, and pairs do not."""
 
-    name: str
-    joined: bool = True
-
-    @property
-    def spec(self) -> str:
-        """`bleurt:` and the model."""
-        return f"{BLEURT}:{self.name}"
-
-    @property
-    def title(self) -> str:
-        """The name of the measure with that of the model."""
-        return f"BLEURT ({_called(self.name)})"
+    kind = BLEURT
+    called = "BLEURT"
+    joined = True
 
     def score(self, expected: str, answer: str) -> float:
         """Return the regression head's output for the pair of texts, with the expected text first."""
@@ -83,22 +97,11 @@ class Bleurt:
             return float(model(**inputs).logits.reshape(-1)[0])
 
 
-@dataclass(frozen=True)
-class BertScore:
+class BertScore(OverlapMeasure):
     """The F1 of BERTScore between the second pieces, without weights for rare words."""
 
-    name: str
-    joined: bool = False
-
-    @property
-    def spec(self) -> str:
-        """`bertscore:` and the model."""
-        return f"{BERTSCORE}:{self.name}"
-
-    @property
-    def title(self) -> str:
-        """The name of the measure with that of the model."""
-        return f"BERTScore ({_called(self.name)})"
+    kind = BERTSCORE
+    called = "BERTScore"
 
     def score(self, expected: str, answer: str) -> float:
         """Return the harmonic mean of precision and recall; 0 if a text has no tokens."""
@@ -140,11 +143,6 @@ def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
     if load:
         _loaded(name, head=kind == BLEURT)
     return Bleurt(name) if kind == BLEURT else BertScore(name)
-
-
-def _called(name: str) -> str:
-    """Return the model's name: for a folder, the last part of its path."""
-    return Path(name).name if Path(name).is_absolute() else name
 
 
 def _where(name: str) -> str:

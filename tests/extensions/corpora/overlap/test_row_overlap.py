@@ -11,7 +11,7 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Lookup, LookupMode, Match, Matches, ReplyState
-from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.tables.known_rows import with_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
@@ -289,6 +289,6 @@ def test_a_table_of_which_one_column_alone_can_be_hidden_cannot_tell() -> None:
     assert "too few rows" in str(TEST.uninformative(asked("row_overlap", crops())[:3], 1e-9))
 
 
-def test_of_its_family_it_alone_can_show_that_rows_were_seen() -> None:
-    names = ("row_overlap", "ngram_overlap", "header_overlap", "task_overlap")
-    assert [name for name in names if by_id()[name].row_test] == ["row_overlap"]
+def test_it_is_the_only_row_test_of_corpora() -> None:
+    own = [test for test in all_tests() if type(test).__module__.startswith("tabcontam.extensions.corpora.")]
+    assert [test.id for test in own if test.row_test] == ["row_overlap"]

@@ -10,8 +10,7 @@ import pytest
 import tabcontam
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial, Verdict
-from tabcontam.extensions.papers.bootstrap import bootstrap
-from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, overlaps
+from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, bootstrap, overlaps
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, WRONG_LABEL, WRONG_NAME, arm_of, first_piece
 from tabcontam.extensions.papers.guided.word_runs import longest

@@ -1,5 +1,6 @@
 """Learned overlaps: models are made here, tiny and untrained, so that what they compute can be compared."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, measured_by, overlaps
 from tabcontam.extensions.papers.guided.guided_test import arm_of, first_piece
-from tabcontam.extensions.papers.guided.overlap_measures import BertScore, Bleurt, Rouge, measure_of
+from tabcontam.extensions.papers.guided.overlap_measures import BertScore, Bleurt, OverlapMeasure, Rouge, measure_of
 from tabcontam.tables.text_tasks import TextForm
 from tests.extensions.papers.guided.encoders import encoder
 from tests.extensions.papers.guided.test_guided_completion import recites, trials, true
@@ -17,13 +18,13 @@ from tests.extensions.papers.guided.texts import news
 TEXTS = ("seven grey sloops", "a sloop of seven", "the ninth bell")
 
 
-class Counting:
+@dataclass(frozen=True)
+class Counting(OverlapMeasure):
     """A measure that writes down what it is given."""
 
-    spec, title, joined = "counted", "Counted", True
-
-    def __init__(self) -> None:
-        self.given: list[tuple[str, str]] = []
+    called = "Counted"
+    joined = True
+    given: list[tuple[str, str]] = field(default_factory=list, compare=False)
 
     def score(self, expected: str, said: str) -> float:
         self.given.append((expected, said))

@@ -17,6 +17,9 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
 from tests.evidence.rows.test_completion_tests import sure
+from tests.evidence.rows.test_row_test import (
+    test_each_value_of_the_table_is_read_however_unlikely_it_is_there as each_value_is_read,
+)
 from tests.made_tables import made_table, ships
 
 TEST = RowCompletion()
@@ -206,3 +209,8 @@ def test_who_copies_from_the_rows_that_are_shown_is_not_found(period: int) -> No
     evidence = weighed(asked, [copied(query) for query in asked])
     assert evidence.p_value is not None
     assert evidence.p_value > LEVEL
+
+
+@pytest.mark.slow
+def test_each_value_of_the_table_is_read_however_unlikely_it_is_there() -> None:
+    each_value_is_read(RowCompletion())

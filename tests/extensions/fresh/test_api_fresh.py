@@ -93,7 +93,7 @@ def test_a_limit_of_the_user_ends_it_and_says_so(tmp_path: Path) -> None:
         ({"most": 0}, "most is 0; write a whole number above 0"),
         ({"ask": ["a", 3]}, "3 is not a name; write a text"),
         ({"dated_by": "when"}, "unknown column of sales.csv 'when'"),
-        ({"out": " "}, "out names no folder"),
+        ({"out": " "}, "out is ' '; write a path"),
     ],
 )
 def test_a_bad_input_is_one_line_and_writes_nothing(

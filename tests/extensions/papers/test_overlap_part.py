@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from tabcontam.asking.run_progress import Progress
 from tabcontam.cli import commands as cli
+from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
-from tabcontam.extensions.papers import overlap_measure as measures
+from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.papers.guided.overlap_measures import Bleurt, Rouge
+from tabcontam.extensions.papers.overlap_part import PART, OverlapPart
+from tabcontam.models.provider_registry import ModelSettings
 from tabcontam.verdicts.run_facts import RunFacts, known_tests
 from tests.extensions.papers.guided.encoders import encoder
 
@@ -70,36 +74,37 @@ def test_runs_of_different_measures_are_not_put_together() -> None:
     guided, other = known_tests()["guided_completion"], known_tests()["header"]
     by_words, learned = (RunFacts(rules="paper", tests=(guided,), overlap=each) for each in (None, "bleurt:x/y"))
     beside = RunFacts(rules="paper", tests=(other,))
-    assert measures.common([learned, beside]) == "bleurt:x/y"
-    assert measures.common([beside, by_words]) is None
-    assert measures.common([beside]) is None
+    assert PART.merged_facts([learned, beside]) == {"overlap": "bleurt:x/y"}
+    assert PART.merged_facts([beside, by_words]) == {"overlap": None}
+    assert PART.merged_facts([beside]) == {"overlap": None}
     with pytest.raises(UsageError, match=r"by different measures \(bleurt:x/y, rouge\); rescore one of them"):
-        measures.common([learned, by_words])
+        PART.merged_facts([learned, by_words])
 
 
 def test_a_past_run_whose_model_is_gone_says_what_to_type(here: Path) -> None:
     guided = known_tests()["guided_completion"]
     gone = RunFacts(rules="paper", tests=(guided,), overlap=f"bleurt:{here / 'gone'}")
     with pytest.raises(UsageError, match=r"past compares texts by .*gone does not exist.*; or type .*--overlap rouge"):
-        measures.measure_again(Path("past"), gone, None)
-    assert measures.measure_again(Path("past"), gone, "rouge") == Rouge()
+        PART.measure_again(Path("past"), gone, None)
+    assert PART.measure_again(Path("past"), gone, "rouge") == Rouge()
 
 
 def test_a_folder_is_known_by_its_whole_path_and_called_by_its_name(here: Path) -> None:
     if not find_spec("transformers"):
         pytest.skip("the extra hf is not here")
     (here / "judges").mkdir()
-    measure = measures.measure_for("bleurt:judges", [own_test("guided_completion")], load=False)
-    assert measure == Bleurt(str(here / "judges"))
-    assert (measures.measure_name(measure), measure.title) == (f"bleurt:{here / 'judges'}", "BLEURT (judges)")
-    named = measures.measure_for("bertscore:some/model", [own_test("guided_completion")], load=False)
-    assert (measures.measure_name(named), named.title) == ("bertscore:some/model", "BERTScore (some/model)")
+    own = opened("bleurt:judges")
+    assert own.measure == Bleurt(str(here / "judges"))
+    assert (own.facts(), own.measure.title) == ({"overlap": f"bleurt:{here / 'judges'}"}, "BLEURT (judges)")
+    named = opened("bertscore:some/model")
+    assert (named.facts(), named.measure.title) == ({"overlap": "bertscore:some/model"}, "BERTScore (some/model)")
 
 
-def own_test(name: str) -> Any:
-    from tabcontam.evidence.registry import by_id
-
-    return by_id()[name]
+def opened(measure: str) -> OverlapPart:
+    """The part of a run by this measure, which is not loaded."""
+    part = OverlapPart(RunConfig(overlap=measure), Progress())
+    part.open([by_id()["guided_completion"]], ModelSettings(), asks=False)
+    return part
 
 
 @pytest.mark.slow
