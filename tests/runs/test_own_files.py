@@ -40,7 +40,7 @@ def test_what_is_no_file_of_the_folder_is_refused(name: str, kind: str, made: Pa
         (run / name).symlink_to(target)
     commands = (["gate", str(run)], ["report", str(run), "--out", str(tmp_path / "out")], ["rescore", str(run)],
                 ["run", *WORDS, "--out", str(run)])  # fmt: skip
-    of_extensions = ([name, str(run)] for name in ("chronology", "judge") if name in extension_commands())
+    of_extensions = ([name, str(run)] for name in ("chronology",) if name in extension_commands())
     for words in (*commands, *of_extensions):
         done = tabcontam(*words)
         assert done.returncode == Exit.USAGE, (words, done.stderr)

@@ -50,7 +50,7 @@ def test_a_file_below_the_folder_of_a_card_is_read(tmp_path: Path) -> None:
     named = card(tmp_path / "cards", "sub/my.csv")
     (tmp_path / "cards" / "sub").mkdir()
     (tmp_path / "cards" / "sub" / "my.csv").write_bytes(CONTENT)
-    assert tabcontam("run", "--dataset", named, "-k", "header", "--dry-run").returncode == Exit.DONE
+    assert tabcontam("run", "--dataset", named, "-k", "recognition_features", "--dry-run").returncode == Exit.DONE
 
 
 @pytest.mark.parametrize("option", ["--dataset", "--serializer", "--prompts", "--prices"])
