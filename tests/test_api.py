@@ -23,23 +23,11 @@ from tabcontam.report.frame import PARTS, frame
 from tabcontam.verdicts.document import parse_results
 from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
+from tests.installed import LACKING
 from tests.report import synthetic
 
-PUBLIC = {
-    *(
-        "Conclusion",
-        "Fresh",
-        "Results",
-        "Table",
-        "UsageError",
-        "Verdict",
-        "__version__",
-        "fresh",
-        "join",
-        "load_results",
-    ),
-    "run",
-}
+PUBLIC = {"Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "join", "load_results", "run"}
+PUBLIC |= set() if "fresh" in LACKING else {"Fresh", "fresh"}
 QUICK = {"tests": "full_completion", "controls": False}
 
 

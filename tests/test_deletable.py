@@ -20,7 +20,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git lists the files of the project"),
 ]
-NOT_YET = ("fresh", "papers")  # tests of the core, or benchmarks that they run, still need these
 NOWHERE = "http://127.0.0.1:9"  # a proxy that answers nothing: what is run here needs no network
 OFFLINE = {"OMP_NUM_THREADS": "1", "http_proxy": NOWHERE, "https_proxy": NOWHERE, "no_proxy": "127.0.0.1,localhost"}
 
@@ -105,7 +104,7 @@ def test_without_an_extension_the_rest_runs(extension: str, place: Path) -> None
 def test_without_all_of_them_the_core_installs_and_passes_its_own_tests(place: Path) -> None:
     copy, elsewhere = place / "copy", place / "elsewhere"
     elsewhere.mkdir()
-    copied(copy, [name for name in EXTENSIONS if name not in NOT_YET])
+    copied(copy, EXTENSIONS)
     output([sys.executable, "-m", "venv", "venv"], place)
     paths = {"base": str(place / "venv"), "platbase": str(place / "venv")}
     site, programs = (Path(sysconfig.get_path(name, "venv", paths)) for name in ("purelib", "scripts"))

@@ -12,7 +12,6 @@ from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
-from tabcontam.extensions.papers.answers_of_several_rows import group_by_row
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
 from tabcontam.verdicts.rules import CALIBRATED
@@ -41,9 +40,13 @@ class Found:
     @cached_property
     def recited(self) -> int:
         """How many whole rows of the file's beginning the LLM wrote exactly, of those that no prompt showed."""
+        if "header" not in self.trials:  # a test of an extension
+            return 0
+        from tabcontam.extensions.papers.answers_of_several_rows import group_by_row
+
         return sum(
             set(row) <= set(trial.reading.right)
-            for trial in self.trials.get("header", [])
+            for trial in self.trials["header"]
             if trial.reading is not None and trial.reading.readable
             for row in group_by_row(trial.query.asked)[1:]
         )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from random import Random
 
 from benchmarks.skills.made import Made
@@ -10,15 +11,11 @@ from benchmarks.skills.predictors import Predictors
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, Trials
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
-from tabcontam.extensions.papers.answers_of_several_rows import SeveralRowsAnswers, column_of, group_by_row
-from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer
-from tabcontam.extensions.papers.memcheck.first_token import FirstCharactersAnswers, length_of
-from tabcontam.extensions.papers.quiz.letters import LETTERS, options_of
-from tabcontam.extensions.papers.quiz.levels import NONE
 from tabcontam.models.known.simulated import SimulatedQuery, is_remembered
 from tabcontam.tables.serializers import TemplateRows
 from tabcontam.tables.table import Cell, Table
 
+PAPERS = find_spec("tabcontam.extensions.papers") is not None  # an extension: its tests are asked if it is there
 GRANTED = 4  # rows, of which `list_instances` counts none
 Answers = Callable[[PlannedResult, Query], Sequence[Cell]]  # for each asked feature, or the one choice
 Form = Callable[[Query, Sequence[Cell]], str]  # how an answer about cells is worded
@@ -52,9 +49,9 @@ class Solver:
         guesses = query.answering.predicted(query, table, rng)
         if not solves:
             return guesses
-        if isinstance(query.answering, SeveralRowsAnswers):
+        if of_several_rows(query):
             return self._written_on(table, query, rng)
-        if isinstance(query.answering, FirstCharactersAnswers):
+        if of_first_characters(query):
             return [begins(table, self.made.after([shown_cells(table, row) for row in query.rows])) or guesses[0]]
         follows = self.known(table, query)
         return [follows.get(name, guess) for name, guess in zip(query.asked, guesses, strict=True)]
@@ -73,6 +70,8 @@ class Solver:
         it: the guesser's likeliest values are none to begin with, since it knows the other hidden cells. Who lists rows
         from the first one on is granted those that any page shows, from which the others may follow.
         """
+        from tabcontam.extensions.papers.answers_of_several_rows import column_of, group_by_row
+
         said: dict[str, Cell] = {}
         rows, places = group_by_row(query.asked), dict(zip(query.asked, query.answering.places(query), strict=True))
         first = places[rows[0][0]]
@@ -107,8 +106,31 @@ class Solver:
         return True
 
 
+def of_several_rows(query: Query) -> bool:
+    """Whether the answer is rows one after another: a test of the papers."""
+    if not PAPERS:
+        return False
+    from tabcontam.extensions.papers.answers_of_several_rows import SeveralRowsAnswers
+
+    return isinstance(query.answering, SeveralRowsAnswers)
+
+
+def of_first_characters(query: Query) -> bool:
+    """Whether the answer is how a row begins: a test of the papers."""
+    if not PAPERS:
+        return False
+    from tabcontam.extensions.papers.memcheck.first_token import FirstCharactersAnswers
+
+    return isinstance(query.answering, FirstCharactersAnswers)
+
+
 def options(cell: PlannedResult, query: Query) -> dict[str, dict[str, str]]:
     """The rows that a question with lettered options could mean, by their letter; none of any other question."""
+    if not PAPERS:
+        return {}
+    from tabcontam.extensions.papers.quiz.letters import LETTERS, options_of
+    from tabcontam.extensions.papers.quiz.levels import NONE
+
     if query.asked != LETTERS:
         return {}
     listed = {letter: text for letter, text in options_of(query.prompt.completion).items() if letter != NONE}
@@ -127,6 +149,9 @@ def options(cell: PlannedResult, query: Query) -> dict[str, dict[str, str]]:
 
 def begins(table: Table, row: Mapping[str, Cell]) -> str:
     """The characters that are compared of a row's beginning; none where its first cells are not all known."""
+    from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer
+    from tabcontam.extensions.papers.memcheck.first_token import length_of
+
     length, line = length_of(table), ""
     for count, name in enumerate(table.columns, 1):
         if name not in row:
@@ -166,9 +191,9 @@ class Silent:
             return [self._nearest(cell, query, lettered)]
         if not cell.test.by_feature:
             return query.answering.predicted(query, cell.table, Random(query.id))
-        if isinstance(query.answering, SeveralRowsAnswers):
+        if of_several_rows(query):
             return self._written_on(query)
-        if isinstance(query.answering, FirstCharactersAnswers):
+        if of_first_characters(query):
             row = query.rows[-1] + 1
             columns = cell.table.columns
             next_row = {name: self.predictors.said(self.kind, name, (), row, True) for name in columns}
@@ -184,6 +209,8 @@ class Silent:
 
     def _written_on(self, query: Query) -> list[Cell]:
         """Every row as it follows from the true ones before it; one that is begun, from its first cells."""
+        from tabcontam.extensions.papers.answers_of_several_rows import column_of, group_by_row
+
         said: list[Cell] = []
         for names in group_by_row(query.asked):
             own, row = list(map(column_of, names)), query.answering.places(query)[len(said)]
