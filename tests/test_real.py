@@ -31,6 +31,9 @@ from tabcontam.evidence.questions import Reply, ReplyState
 from tabcontam.models.base import PromptForm
 from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
+from tests.installed import with_every_extension
+
+pytestmark = with_every_extension  # the record has answers to tests of extensions
 
 IRIS = Place("iris", PromptForm.COMPLETION, CSV)
 QWEN = llms()["qwen2.5-coder-1.5b-instruct"]
