@@ -8,7 +8,7 @@ This module imports nothing of the package. A value that needs more, such as a t
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast, overload
 
 if TYPE_CHECKING:  # importing one of these modules takes as long as starting Python
@@ -284,7 +284,7 @@ class Setting(Generic[Value]):
             return self.default
         if not self.several:
             return self.kind.take(value)
-        alone = isinstance(value, str) or not isinstance(value, Iterable)
+        alone = isinstance(value, str) or not isinstance(value, Sequence)
         try:
             return tuple(map(self.kind.take, [value] if alone else value))
         except ValueError as error:

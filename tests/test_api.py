@@ -84,7 +84,7 @@ def test_a_run_is_the_command_lines_run(here: Path, capsys: pytest.CaptureFixtur
     assert ours.document["tables"] == theirs.document["tables"]
     assert (here / "ours" / "index.html").exists()
     assert ours.document["run"]["command"] == (
-        "tabcontam.run(llm='simulated:oracle', dataset='iris', tests='completion', seed=3, queries=9, out='ours')"
+        "tabcontam.run(llm='simulated:oracle', dataset='iris', tests='completion', out='ours', queries=9, seed=3)"
     )
     assert tabcontam.load_results(Path("ours")) == ours
 

@@ -273,9 +273,16 @@ class Session(Account):
         await control.model.rest()
 
     async def _find_abilities(self, subject: RunSource) -> None:
-        """Ask one query whose answer shows whether the LLM has an ability. If so, all queries for it are planned."""
+        """Ask one query whose answer shows whether the LLM has an ability. If so, all queries for it are planned.
+
+        With a limit on dollars it is not asked first: a declined request may cost what other queries need.
+        """
         unsure = [place for place in self._places(subject) if self._is_unsure(*place)]
-        if unsure and (job := await anext(self._jobs(subject, lambda planned: bool(planned.provided)), None)):
+        if (
+            unsure
+            and self.options.max_cost is None
+            and (job := await anext(self._jobs(subject, lambda planned: bool(planned.provided)), None))
+        ):
             await self._ask_now(self.askers[subject.model.spec], job)
         self.progress.more(subject.model.spec, sum(not planned.lacks for planned, _ in unsure))
 

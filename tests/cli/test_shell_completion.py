@@ -36,7 +36,7 @@ def completed(line: str, folder: Path, **changes: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("tabcontam re", ["replay", "rescore", "report"]),
+        ("tabcontam re", ["report", "rescore", "replay"]),
         ("tabcontam run --until", ["--until-decided"]),
         ("tabcontam run --rules ", ["calibrated", "paper"]),
         ("tabcontam run --dataset ad", ["adult"]),

@@ -81,7 +81,7 @@ def test_parts_of_a_grid_with_controls_joined_are_the_run_field_by_field(
 ) -> None:
     """Three parts in any order, one made with other processors: two serializers, a correction over tables."""
     grid: dict[str, Any] = {"llm": LLMS, "dataset": ("iris", "wine"), "controls": True, "serializer": ("is", "json")}
-    grid["expression"] = "full or names or 0shot"
+    grid["tests"] = "full or names or 0shot"
     ran(tmp_path / "whole", **grid)
     made = [tmp_path / str(number) for number in (1, 2, 3)]
     ran(made[0], "1/3", **grid)

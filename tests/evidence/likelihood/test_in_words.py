@@ -192,7 +192,7 @@ def test_samples_without_a_test_that_takes_them_are_refused(tmp_path: Path) -> N
     for words, said in (
         (("-k", "digits", "--samples", "3"), "no chosen test repeats its queries; add -k surrogate_rank"),
         (("-k", "feature_completion", "--samples", "5"), "add --temperature 1 to repeat row tests at"),
-        (("-k", "surrogate_rank", "--samples", "201"), "--samples is 201; each time is a request, so ask at"),
+        (("-k", "surrogate_rank", "--samples", "201"), "--samples is 201; each time is a request: ask at"),
     ):
         done = tabcontam("run", *words, cwd=tmp_path)
         assert (done.returncode, said in done.stderr) == (4, True)

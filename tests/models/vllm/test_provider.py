@@ -241,7 +241,7 @@ def test_what_is_no_number_fails_and_what_is_ruled_out_is_one(
         ),
         (
             "torch.OutOfMemoryError: CUDA out of memory",
-            "cannot be loaded: CUDA out of memory; only one vllm: model fits at a time: --engine ray loads one after",
+            "cannot be loaded: CUDA out of memory; only one vllm: model fits at a time: --ray loads one after",
         ),
         ("no error that it names", "cannot be loaded: Engine core initialization failed"),
     ],
