@@ -225,7 +225,7 @@ def words_of(text: str) -> list[str]:
 def _check_there(name: str) -> None:
     if re.split("[@#]", name)[0] in load_cards():
         try:
-            load_table(name)
+            load_table(name.partition("#")[0])
         except UsageError as error:
             raise Absent(name) from error
 

@@ -60,5 +60,5 @@ def test_a_new_test_is_a_file_of_under_40_lines_and_one_line_in_the_list() -> No
     assert len(new.text.splitlines()) < 40
     assert line.file == "tabcontam/evidence/registry.py"
     assert [changed for changed in line.text.splitlines() if changed[0] in "+-"] == [
-        '+    "rows.bare_completion:BareCompletion",'
+        '+    "tabcontam.evidence.rows.bare_completion:BareCompletion",'
     ]
