@@ -21,7 +21,7 @@ from benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.table_turns import turns_of
 from tabcontam.calibration.power_study import EXPERT, IGNORANT, SHARES, AnswererPlan, ask, judge, planned
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.evidence.base import Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.base import ModelRequest
@@ -29,7 +29,6 @@ from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.result_building import conclude, tables
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.sequential_test import SequentialOutcome
 from tabcontam.verdicts.thresholds import ALPHA

@@ -22,6 +22,7 @@ from random import Random
 from typing import Any
 
 from tabcontam.calibration.power_study import ask, judge, planned
+from tabcontam.config import CALIBRATED
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion, partial_conjunction
@@ -36,7 +37,6 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.thresholds import ALPHA
 
 ANSWERERS = ("mode", "guesser", "rambler", "schema-expert", "memoriser:0.5", "memoriser:0.1")

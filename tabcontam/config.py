@@ -18,13 +18,13 @@ if TYPE_CHECKING:  # importing one of these modules takes as long as starting Py
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
 
-CALIBRATED, PAPER = RULES = ("calibrated", "paper")
+CALIBRATED: Final = "calibrated"
+PAPER: Final = "paper"
+RULES = (CALIBRATED, PAPER)
 LLM: Final = "llm"
 ALL: Final = "all"
-FAMILY_OVER: "tuple[Literal['llm', 'all'], ...]" = (
-    LLM,
-    ALL,
-)  # the results that share an error budget: one LLM's, or all LLMs'
+# the results that share an error budget: one LLM's, or all LLMs'
+FAMILY_OVER: "tuple[Literal['llm', 'all'], ...]" = (LLM, ALL)
 FORMS = ("auto", "chat", "completion")  # "auto" means the chat form if the model has one
 HELD = "structured"  # one more form: chat, with answers to row tests that must fit a JSON schema
 FAILURES = ("contaminated", "undecided", "knowledge")

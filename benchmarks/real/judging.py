@@ -10,11 +10,11 @@ from benchmarks.real.asked import FRESH, LLM, Place, llms, places, planned
 from benchmarks.real.record import Answers
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, AnswererResults, Trials, judge
+from tabcontam.config import CALIBRATED
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.thresholds import ALPHA
 
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)

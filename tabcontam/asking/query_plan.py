@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from tabcontam.config import PAPER, RunConfig
+from tabcontam.config import ALL, PAPER, RunConfig
 from tabcontam.errors import Skip, UsageError, one_line, option_name
 from tabcontam.evidence.answering import of_twin
 from tabcontam.evidence.base import Capability, Family, Lookup, LookupMode, Query, Test
@@ -23,7 +23,6 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.reference_correction import asked_of_reference
 from tabcontam.verdicts.result_building import pool_parts
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import ALL
 from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.wording import phrase
 

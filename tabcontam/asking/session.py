@@ -19,6 +19,7 @@ from tabcontam.asking.reply_store import Store, same_text, shared_query_key
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.table_turns import Job, Slot, TableTurns
 from tabcontam.asking.trial_file import Journal, Key, Line, answer_of, answers, line_key, trial_line
+from tabcontam.config import PAPER
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
@@ -32,7 +33,6 @@ from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)  # asked again with --retry-unanswered
 

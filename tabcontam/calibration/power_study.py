@@ -24,7 +24,7 @@ from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
 from tabcontam.calibration.conclusion import Rate, conclusions
 from tabcontam.calibration.thresholds import SEED_STEP
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -43,7 +43,6 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts, tables
 from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.wording import phrase
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from tabcontam.config import CALIBRATED
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
@@ -14,7 +15,6 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RuleDifference
 from tabcontam.verdicts.result_building import build_result, conclude
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.run_facts import known_tests
 from tabcontam.verdicts.thresholds import ALPHA
 

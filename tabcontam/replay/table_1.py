@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tabcontam.config import PAPER
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import KEYS as KEYS
 from tabcontam.replay.answer_records import parse_record
@@ -9,7 +10,6 @@ from tabcontam.replay.calibrated_replay import replay_calibrated
 from tabcontam.replay.published_replay import differences, replay_published
 from tabcontam.replay.record_lines import Lines, parse_lines
 from tabcontam.replay.replay_outcome import ReplayOutcome
-from tabcontam.verdicts.rules import PAPER
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:

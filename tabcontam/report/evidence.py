@@ -15,6 +15,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import Any
 
+from tabcontam.config import PAPER
 from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
 from tabcontam.report.trials_by_result import Trial, is_mapping
@@ -22,7 +23,6 @@ from tabcontam.report.unread import UnreadSummary, unread
 from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import visible
 
 SHOWN = 10  # greatest number of queries shown of a result

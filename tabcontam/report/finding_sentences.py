@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tabcontam.config import ALL, CALIBRATED
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import memory_shares
 from tabcontam.report.standings import TableStanding, Titles, standings, strongest, titles_of
 from tabcontam.verdicts.notes import copies_read
 from tabcontam.verdicts.results import LlmBlock, RunResults
-from tabcontam.verdicts.rules import ALL, CALIBRATED
 from tabcontam.verdicts.wording import phrase, rounded
 
 NAMES_SHOWN = 8  # most names in a clause

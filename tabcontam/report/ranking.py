@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.config import PAPER
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.groups import grouped
 from tabcontam.report.plot_area import PlotArea
@@ -11,7 +12,6 @@ from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase, rounded, visible, with_ellipsis
 
 TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tabcontam.asking.trial_file import RESULTS, Line
 from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.config import CALIBRATED
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
@@ -16,7 +17,6 @@ from tabcontam.runs.rescoring import read_again
 from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey, TableName
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.run_facts import RunFacts
 
 Read = Mapping[ResultKey, Sequence[tuple[Line, Trial]]]

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 from tabcontam.asking.part_records import Records
 from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
+from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.errors import UsageError, option
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, replace_files_together
@@ -39,7 +40,7 @@ from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
+from tabcontam.verdicts.rules import Over
 from tabcontam.verdicts.run_facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.version import __version__
 

@@ -20,6 +20,7 @@ from tabcontam.asking.trial_file import (
     open_folder,
     trial_of,
 )
+from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
@@ -36,7 +37,6 @@ from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.run_facts import RunFacts
 from tabcontam.verdicts.sequential_results import again_in_turns
 from tabcontam.version import __version__

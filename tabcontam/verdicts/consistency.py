@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
+from tabcontam.config import PAPER
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.training_evidence import rows_of
 from tabcontam.verdicts.wording import visible
 

@@ -38,7 +38,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from tabcontam.config import FAILURES
+from tabcontam.config import FAILURES, PAPER
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
@@ -48,7 +48,6 @@ from tabcontam.verdicts.name_lookup import llms_named, places_named
 from tabcontam.verdicts.result_building import tables
 from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.rules import Conclusion as Conclusion
 from tabcontam.verdicts.thresholds import ALPHA
 from tabcontam.verdicts.training_evidence import (

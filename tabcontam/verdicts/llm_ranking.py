@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, get_args
 
+from tabcontam.config import PAPER
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import spearman
 from tabcontam.statistics.exact_statistics import clopper_pearson, mean_interval
 from tabcontam.statistics.number_types import Coefficient, Count, Interval, Number, Share
 from tabcontam.verdicts.result_types import Result, TableName
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.run_facts import known_tests
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from tabcontam.config import ALL, LLM, PAPER
 from tabcontam.evidence.base import DECIDED, Evidence, Facts, Family, PublishedRule, Test, Trial, Verdict
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
@@ -17,7 +18,7 @@ from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.reference_correction import Reference, concede
 from tabcontam.verdicts.result_types import FamilyEvidence, Result, ResultKey, TableName, TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALL, LLM, PAPER, Over
+from tabcontam.verdicts.rules import Over
 from tabcontam.verdicts.run_facts import RunFacts, TrainingDeclaration, in_order, known_tests
 from tabcontam.verdicts.thresholds import ALPHA, LEAST_READ_SHARE
 from tabcontam.verdicts.training_evidence import (

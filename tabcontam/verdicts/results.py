@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from tabcontam.config import ALL
 from tabcontam.evidence.base import Capability, EvidenceKind, Facts, Family, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
@@ -17,7 +18,6 @@ from tabcontam.verdicts.llm_ranking import Correlation, Rank
 from tabcontam.verdicts.notes import Note, NoteKind, note_controls, note_exposure, note_named_controls
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_types import Result, TableName, TableVerdict
-from tabcontam.verdicts.rules import ALL
 from tabcontam.verdicts.run_facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.wording import needing, phrase
 

@@ -1,12 +1,8 @@
 """Words for decisions that commands and files share: the rules, the level, and the conditions of a gate."""
 
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Literal
 
-CALIBRATED: Final = "calibrated"
-PAPER: Final = "paper"
-LLM: Final = "llm"
-ALL: Final = "all"
 Over = Literal["llm", "all"]
 Queries = int | Literal["paper"] | None  # most queries of a test, or the paper's queries alone, or all
 

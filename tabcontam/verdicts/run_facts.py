@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from tabcontam.config import LLM, PAPER
 from tabcontam.errors import option
 from tabcontam.evidence.base import Facts, Test
 from tabcontam.evidence.registry import all_tests
@@ -13,7 +14,7 @@ from tabcontam.models.catalogue import find_entry_of_spec
 from tabcontam.statistics.number_types import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 from tabcontam.verdicts.result_types import ResultFields
-from tabcontam.verdicts.rules import LLM, PAPER, Over
+from tabcontam.verdicts.rules import Over
 
 FILE = "file"  # in a published report, the edition of a user's own FILE, in place of a digest of its content
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from tabcontam.config import CALIBRATED
 from tabcontam.evidence.base import Test, Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
 from tabcontam.verdicts.decisions import Decision, unanswered
 from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result, ResultKey
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.sequential_test import SequentialOutcome
 from tabcontam.verdicts.thresholds import ALPHA, LEAST_READ_SHARE
 

@@ -9,11 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tabcontam.config import ALL
 from tabcontam.evidence.base import DECIDED, Facts, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.verdicts import one_column_rule
 from tabcontam.verdicts.result_types import FamilyEvidence, Result, TableName, TableVerdict
-from tabcontam.verdicts.rules import ALL, Over
+from tabcontam.verdicts.rules import Over
 from tabcontam.verdicts.run_facts import TrainingDeclaration
 from tabcontam.verdicts.wording import phrase, rounded
 

@@ -10,7 +10,7 @@ import pytest
 
 from tabcontam.asking.query_plan import NONE_OF_PAPER, PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Progress
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, PAPER, RunConfig
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.base import PublishedRule, Query
 from tabcontam.evidence.registry import all_tests, by_id
@@ -25,7 +25,7 @@ from tabcontam.runs.run_description import not_asked
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.notes import NoteKind
-from tabcontam.verdicts.rules import CALIBRATED, PAPER, Queries
+from tabcontam.verdicts.rules import Queries
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]

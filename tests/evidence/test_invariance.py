@@ -27,7 +27,7 @@ from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
 from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.models.known.simulated import SimulatedModel
@@ -37,7 +37,6 @@ from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
 from tabcontam.verdicts.result_building import build_results
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.run_facts import RunFacts
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import as_needed, ships

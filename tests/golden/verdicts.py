@@ -31,7 +31,7 @@ from benchmarks.real.judging import judged as judged_really
 from benchmarks.real.judging import recorded
 from tabcontam.asking.query_plan import RunSource, plan
 from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, asked_of, judge, written_once
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, PAPER, RunConfig
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Likelihoods, Query, Reply, ReplyState, Scores, Test, Token, Verdict
 from tabcontam.evidence.registry import built_in_tests
@@ -45,7 +45,6 @@ from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.verdicts.columns import values_of
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.golden.chances import Archive, Chances, stored
 from tests.golden.reasons import code

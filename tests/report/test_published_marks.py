@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.config import PAPER
 from tabcontam.models.catalogue import load_catalogue
 from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import CATALOGUE, read_records
@@ -19,7 +20,6 @@ from tabcontam.report.published_marks import SourceAgreement, agreements, marks,
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.dataset_cards import find_card, load_cards
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.run_facts import known_tests
 from tests.report.synthetic import cell, document
 

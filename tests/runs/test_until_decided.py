@@ -18,7 +18,7 @@ from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trial_file import Journal
 from tabcontam.cli.commands import main
-from tabcontam.config import RunConfig
+from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
 from tabcontam.evidence.registry import by_id
@@ -33,7 +33,6 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_building import tables
 from tabcontam.verdicts.result_types import Result, TableVerdict
-from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.sequential_test import SequentialOutcome
 from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships

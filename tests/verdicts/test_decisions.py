@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tabcontam.calibration.power_study import planned
+from tabcontam.config import CALIBRATED
 from tabcontam.evidence import base
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed
@@ -16,7 +17,6 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import Decision, level, published, without_evidence
 from tabcontam.verdicts.result_building import build_result, conclude
-from tabcontam.verdicts.rules import CALIBRATED
 from tests.made_tables import ships
 
 SERIALIZER = load_serializers()["is"]

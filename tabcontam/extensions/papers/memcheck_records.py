@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.baseline.cell_prediction import CellPrediction, marginal
+from tabcontam.config import PAPER
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.earlier_rows import earlier
@@ -35,7 +36,6 @@ from tabcontam.tables.dataset_cards import find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import PAPER
 
 KEYS = ("llm", "file", "test", "feature", "answer", "distance", "expected", "row")
 # the cards of files that the package ships, or whose answers its authors printed

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tabcontam.config import PAPER
 from tabcontam.evidence.base import Evidence, Verdict
 from tabcontam.extensions.papers.quiz.letters import LETTERS
 from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels, levels
@@ -23,7 +24,6 @@ from tabcontam.replay.replay_outcome import ReplayOutcome, place_of
 from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.recorded_differences import RuleDifference
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import PAPER
 
 KEYS = ("llm", "dataset", "split", "instance", "original", "distractors", "bias_quiz", "quiz")
 NO_NULL = "the distractors are an LLM's rewordings of the original, and it is unknown how often they show"

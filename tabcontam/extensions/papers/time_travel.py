@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.evidence.base import DECIDED, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import Likeness, contaminated
 from tabcontam.evidence.trial_reading import read_trial
@@ -35,7 +36,6 @@ from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.recorded_differences import RecordedDifference, RuleDifference
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import Result
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.thresholds import ALPHA
 
 ROUGE, LEARNED = "rouge", "bleurt"

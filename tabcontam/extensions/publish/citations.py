@@ -6,9 +6,9 @@ Facts that could not be verified, such as a paper's journal, are left out.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tabcontam.config import PAPER
 from tabcontam.extensions.publish.tex import escaped
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 
 ABOUT = "contamination tests of LLMs on tabular data"
 

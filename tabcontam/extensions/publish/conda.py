@@ -11,13 +11,13 @@ Reference and PR: the paper and the request's number.
 import csv
 import io
 
+from tabcontam.config import CALIBRATED
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.extensions.publish.public_names import llm_facts, own, public_name
 from tabcontam.report.csv_text import guarded
 from tabcontam.verdicts.result_types import TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED
 
 COLUMNS = (
     "Evaluation Dataset", "Subset", "Contaminated Source", "Version", "Model or corpus", "Train Split",

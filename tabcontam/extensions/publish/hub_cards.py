@@ -6,6 +6,7 @@ metadata would be read as training data.
 
 from collections.abc import Sequence
 
+from tabcontam.config import PAPER
 from tabcontam.evidence.base import Verdict
 from tabcontam.extensions.publish.markdown import code, prose, table
 from tabcontam.extensions.publish.public_names import llm_facts, public_name
@@ -13,7 +14,6 @@ from tabcontam.groups import grouped
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_types import TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded
 
 MEANS = (

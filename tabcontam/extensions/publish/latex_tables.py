@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tabcontam.config import PAPER
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.twin_comparison import TwinComparison
@@ -20,7 +21,6 @@ from tabcontam.report.standings import Titles, standings, titles_of
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.result_types import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
-from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import rounded, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"

@@ -7,6 +7,7 @@ these names in its own way.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from tabcontam.config import ALL, PAPER
 from tabcontam.evidence.base import Facts, Family, Verdict
 from tabcontam.extensions.publish.citations import BENJAMINI, RONVAL, CitedWork, others_of, software
 from tabcontam.groups import grouped
@@ -14,7 +15,6 @@ from tabcontam.verdicts.judge_facts import JudgeFacts
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_types import PROMPTS, TableVerdict
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALL, PAPER
 from tabcontam.verdicts.run_facts import DatasetFacts, LlmFacts, in_words
 from tabcontam.verdicts.wording import phrase, rounded
 

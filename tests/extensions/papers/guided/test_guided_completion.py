@@ -9,6 +9,7 @@ import pytest
 
 import tabcontam
 from tabcontam.baseline.cell_prediction import CellPrediction
+from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, bootstrap, overlaps
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
@@ -21,7 +22,6 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.twin_tables import twin
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tests.extensions.papers.guided.texts import news, sentence
 
 IS = load_serializers()["is"]

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tabcontam.asking.query_plan import sheet_of
-from tabcontam.config import RunConfig
+from tabcontam.config import PAPER, RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, Likeness
 from tabcontam.extensions.papers.guided import cut_instances
@@ -16,7 +16,6 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
-from tabcontam.verdicts.rules import PAPER
 from tests.extensions.papers.guided.test_guided_test import quickly
 from tests.extensions.papers.guided.texts import news
 from tests.made_tables import ships
