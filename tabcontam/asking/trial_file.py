@@ -14,6 +14,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Endings, Likelihoods, Lookup, LookupMode, Match, Matches, Query, Scores, Trial
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState, Token, Usage
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json
@@ -226,7 +227,7 @@ def trial_line(
 ) -> Line:
     """Return a trial as a line of trials.jsonl. `exposure` is the number of copies of its row that the LLM has read."""
     query, reply = trial.query, trial.reply
-    by_feature = by_id()[key["test"]].by_feature
+    by_feature = isinstance(by_id()[key["test"]], FeatureTest)
     return {
         **key,
         "query": query.id,
@@ -305,10 +306,11 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
     """Return the trial of a line, not yet read. Raises KeyError, TypeError or ValueError if the line is damaged."""
     question, expected, test = question_of(line), line["expected"], by_id()[line["test"]]
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
-    if test.by_feature and not (asked and isinstance(expected, dict)):
+    by_feature = isinstance(test, FeatureTest)
+    if by_feature and not (asked and isinstance(expected, dict)):
         raise ValueError("no feature is asked")
     chance = {name: _prediction(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
-    if test.by_feature and not chance.keys() <= set(asked):
+    if by_feature and not chance.keys() <= set(asked):
         raise ValueError("a prediction is of no feature that is asked")
     query = Query(
         id=line["query"],

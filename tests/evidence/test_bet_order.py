@@ -8,6 +8,7 @@ import pytest
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.bet_order import in_turns
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -61,7 +62,7 @@ def test_the_queries_stay_as_and_where_they_are() -> None:
 @pytest.mark.usefixtures("cheaply")
 def test_no_prompt_before_a_query_shows_its_row() -> None:
     table, serializer = ships(60), load_serializers()["is"]
-    betting = [test for test in all_tests() if test.bet_on]
+    betting = [test for test in all_tests() if isinstance(test, BettingTest)]
     written = {test.id: test.planned(table, serializer, Random(0)) for test in betting}
     own = [each for queries in in_turns(written).values() for each in queries if each.turn is not None]
     known: set[int] = set()

@@ -9,6 +9,7 @@ import pytest
 from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Trial
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
@@ -36,7 +37,8 @@ def decided(
     queries = sorted(((cell, query) for cell in cells() for query in cell.queries), key=lambda slot: slot[1].turn or 0)
     asked = [query for _, query in queries]
     model, decliner = (SimulatedModel(who).prepare(ships(), asked) for who in (kind, "decliner"))
-    deciding = SequentialTest([(cell.test, query) for cell, query in queries], level, share, lambda test, trial: trial)
+    betting = [(cell.test, query) for cell, query in queries if isinstance(cell.test, BettingTest)]
+    deciding = SequentialTest(betting, level, share, lambda test, trial: trial)
     rounds: list[int] = []
     while needed := deciding.next:
         rounds.append(len(needed))

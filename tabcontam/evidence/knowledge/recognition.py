@@ -15,6 +15,7 @@ from tabcontam.evidence.checks import draw_until_valid, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.word_test import WordTest, trials_about_table
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
 from tabcontam.evidence.thresholds import (
     KEPT_SHARE,
@@ -67,17 +68,15 @@ class DecoyComparison(NamedTuple):
         return sum(map(_names, self.decoys))
 
 
-class RecognitionTest(WordTest):
+class RecognitionTest(WordedTest, WordTest):
     """A test that reads a dataset's name and is decided by Algorithm 1; names of other datasets do not count.
 
     The test compares how often the dataset is named in answers about it and in answers about its decoys (Fisher's exact
     test, one-sided). An answer that declines counts as one that does not name it.
     """
 
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
-    pool: ClassVar[str] = ""
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each kind is compared with the true queries separately
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:

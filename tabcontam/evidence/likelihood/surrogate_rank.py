@@ -30,6 +30,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
+from tabcontam.evidence.mixins import InWordsTest, LearningTest
 from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
@@ -61,7 +62,7 @@ from tabcontam.tables.table import Table
 
 
 @dataclass(frozen=True)
-class SurrogateRank(LikelihoodTest):
+class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
     """The model is asked nothing: one cell of each row is replaced by others, and all are ranked by likelihood.
 
     Measures: whether the row's own cell is likelier to the model than other values that could replace it. This row test
@@ -115,12 +116,6 @@ class SurrogateRank(LikelihoodTest):
     def in_words(self, samples: int | None) -> "Test | None":
         """Return the test that asks for short cells `samples` times, or None if `samples` is None."""
         return SampledRank(samples) if samples else None
-
-    def too_small(self, rows: int) -> str | None:
-        """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
-        if rows >= LEAST_DRAWABLE_ROWS:
-            return None
-        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row with a cell that can be drawn. Raises `Skip` if there are fewer than twenty."""

@@ -7,7 +7,8 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Evidence, Query, Reading, Trial
+from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.mixins import ReferredTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power
 from tabcontam.evidence.rows.altered_rows import blind_alteration
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
@@ -23,7 +24,7 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 
 
 @dataclass(frozen=True)
-class MatchedMembership(MembershipTest):
+class MatchedMembership(ReferredTest, MembershipTest):
     """Shown a row and its altered copy, each labelled as such, the model must say whether another row is original.
 
     Measures: whether rows are known exactly, in cases that only memory can decide. This row test can show that rows
@@ -57,7 +58,6 @@ class MatchedMembership(MembershipTest):
 
     id: ClassVar[str] = "matched_membership"
     decides: ClassVar[bool] = True
-    referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 60 queries. Raises `Skip` if a classifier sees the alteration in every feature."""
@@ -110,13 +110,6 @@ class MatchedMembership(MembershipTest):
             columns=bits_by_group(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
             without=p_values_without(groups, tail),
         )
-
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
-        if not reading.hit:
-            return query
-        answer = str(query.expected[0])
-        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Statistic, Trial
+from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
@@ -62,7 +63,92 @@ class TwinAnswers:
 
 
 @dataclass(frozen=True)
-class MemoryShare(ClassificationTest):
+class TwinShareTest(ClassificationTest):
+    """A test of how much more often the model is right on rows than on their unseen twins, or on fresh rows."""
+
+    shots: ClassVar[int] = 1
+    on_request: ClassVar[bool] = True
+    baseline: ClassVar[str] = SUPERVISED
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return a query about each row, and as many about twins, or about fresh rows if given.
+
+        Raises `Skip` if there is no question, if no twin passes its check, or if learners cannot learn the label.
+        """
+        own = super().queries(table, serializer, rng)
+        if table.fresh:
+            return self._with_fresh_rows(table, serializer, own, rng)
+        return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the difference of both accuracies minus the learners', with a 95 % interval and a p-value in words."""
+        if any(is_fresh(trial.query) for trial in trials):
+            return against_fresh(trials)
+        silent = Counter[str]()
+        pairs = list(by_row(trials, silent=silent).values())
+        found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
+        sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
+        return Evidence(
+            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
+            null="the model is right as often on unseen twins of the same rows",
+            sentence="; ".join(filter(None, sentences)),
+            hits=sum(pair.own for pair in pairs),
+            asked=sum(not trial.query.decoy_of for trial in trials),
+            answered=len(pairs),
+            score=min(1.0, max(0.0, found.mean)),
+            interval=found.interval,
+            interval_of="memory's share",
+            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
+        )
+
+    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        return list(_learned_answers(table))
+
+    def _baseline(
+        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
+    ) -> Mapping[int, CellPrediction]:
+        return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
+
+    def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
+        """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
+        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+
+        found, labels = predict_fresh_rows(table), fresh_labels(table)
+        places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
+        fresh = {
+            query.id: replace(
+                query,
+                id=f"{query.id}-{FRESH}",
+                write=partial(self._prompt, table, serializer, query.rows[:-1], table.columns, table.fresh[place]),
+                expected=(labels[place],),
+                rows=query.rows[:-1],
+                row=None,
+                decoy_of=query.id,
+                withheld=True,
+                chance={**query.chance, SUPERVISED: prediction_of(found.fresh[place])},
+            )
+            for query, place in zip(own, places, strict=False)
+        }
+        return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
+
+    def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
+        """Return the query about the twin of the row that `query` asks about."""
+        twin = unseen_twin(table, TWIN)
+        place = twin.place[query.rows[-1]]
+        return replace(
+            query,
+            id=f"{query.id}-twin",
+            write=partial(self._prompt, table, serializer, query.rows[:-1], twin.features, twin.rows[place]),
+            expected=(twin.labels[place],),
+            decoy_of=query.id,
+            row=None,
+            shared_features=twin.unchanged,
+            chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
+        )
+
+
+@dataclass(frozen=True)
+class MemoryShare(ShareTest, TwinShareTest):
     """Shown one row of each class, the model must give the class of another row, and of an unseen twin of that row.
 
     Measures: memory's share of an accuracy: how much more often the model is right on rows of the table than on their
@@ -118,46 +204,6 @@ class MemoryShare(ClassificationTest):
     id: ClassVar[str] = "memory_share"
     title: ClassVar[str] = "Memory's share"
     measure: ClassVar[str] = RECALLED
-    shots: ClassVar[int] = 1
-    on_request: ClassVar[bool] = True
-    with_reference: ClassVar[bool] = True
-    takes_fresh_rows: ClassVar[bool] = True
-    baseline: ClassVar[str] = SUPERVISED
-
-    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query about each row, and as many about twins, or about fresh rows if given.
-
-        Raises `Skip` if there is no question, if no twin passes its check, or if learners cannot learn the label.
-        """
-        own = super().queries(table, serializer, rng)
-        if table.fresh:
-            return self._with_fresh_rows(table, serializer, own, rng)
-        return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
-
-    def not_averaged(self, table: Table) -> str | None:
-        """Return None: the score is not an accuracy, so no mean contains it."""
-        return None
-
-    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the difference of both accuracies minus the learners', with a 95 % interval and a p-value in words."""
-        if any(is_fresh(trial.query) for trial in trials):
-            return against_fresh(trials)
-        silent = Counter[str]()
-        pairs = list(by_row(trials, silent=silent).values())
-        found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
-        sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
-        return Evidence(
-            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
-            null="the model is right as often on unseen twins of the same rows",
-            sentence="; ".join(filter(None, sentences)),
-            hits=sum(pair.own for pair in pairs),
-            asked=sum(not trial.query.decoy_of for trial in trials),
-            answered=len(pairs),
-            score=min(1.0, max(0.0, found.mean)),
-            interval=found.interval,
-            interval_of="memory's share",
-            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
-        )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
         """Return the model's loss on twins minus a reference model's on the same twins (Dekoninck et al. 2024)."""
@@ -205,51 +251,6 @@ class MemoryShare(ClassificationTest):
             p_value=found.p_value,
             apart=found.apart,
             outside=found.outside,
-        )
-
-    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        return list(_learned_answers(table))
-
-    def _baseline(
-        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
-    ) -> Mapping[int, CellPrediction]:
-        return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
-
-    def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
-        """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
-
-        found, labels = predict_fresh_rows(table), fresh_labels(table)
-        places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
-        fresh = {
-            query.id: replace(
-                query,
-                id=f"{query.id}-{FRESH}",
-                write=partial(self._prompt, table, serializer, query.rows[:-1], table.columns, table.fresh[place]),
-                expected=(labels[place],),
-                rows=query.rows[:-1],
-                row=None,
-                decoy_of=query.id,
-                withheld=True,
-                chance={**query.chance, SUPERVISED: prediction_of(found.fresh[place])},
-            )
-            for query, place in zip(own, places, strict=False)
-        }
-        return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
-
-    def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
-        """Return the query about the twin of the row that `query` asks about."""
-        twin = unseen_twin(table, TWIN)
-        place = twin.place[query.rows[-1]]
-        return replace(
-            query,
-            id=f"{query.id}-twin",
-            write=partial(self._prompt, table, serializer, query.rows[:-1], twin.features, twin.rows[place]),
-            expected=(twin.labels[place],),
-            decoy_of=query.id,
-            row=None,
-            shared_features=twin.unchanged,
-            chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
         )
 
 

@@ -83,10 +83,6 @@ class Versions(ClassificationTest):
             each for query in own for each in (query, *(self._in(table, serializer, query, kind) for kind in kinds))
         ]
 
-    def not_averaged(self, table: Table) -> str | None:
-        """Return None: no mean contains the score, since `classification_1shot` measures the same."""
-        return None
-
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the accuracy on rows, and the loss on each version, over the rows that were answered in both."""
         right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}

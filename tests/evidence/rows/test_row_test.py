@@ -12,7 +12,7 @@ from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
 from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.row_test import CellTest, RowTest
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import made_table, ships
@@ -308,7 +308,7 @@ def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(tes
 
 @pytest.mark.parametrize("test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion()])
 @pytest.mark.slow
-def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: RowTest) -> None:
+def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: CellTest) -> None:
     """SmolLM2 wrote a team that drives in every race, and the guesser was sure of another: it was called no value."""
     teams = ("Orlan", "Brask", "Tivel", "Suda", "Merrin", "Ocke")
     rows = [

@@ -13,6 +13,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellBets
 from tabcontam.evidence.rows.completion_tests import next_rows
 from tabcontam.evidence.rows.hidden_cells import rule_out, without_missing
 from tabcontam.evidence.thresholds import LEAST_PART_FACTOR
@@ -27,7 +28,7 @@ FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, w
 
 
 @dataclass(frozen=True)
-class RowCompletion(RawTest):
+class RowCompletion(CellBets, RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
     Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.

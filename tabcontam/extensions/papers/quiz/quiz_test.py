@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from random import Random
@@ -22,10 +22,10 @@ from tabcontam.evidence.base import (
     Reading,
     Reply,
     Statistic,
-    Test,
     Trial,
 )
 from tabcontam.evidence.knowledge.word_test import MORE
+from tabcontam.evidence.mixins import ReferredTest, ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
@@ -45,7 +45,7 @@ NULL = "the answers stay, and the option that is the row's own is drawn again by
 
 
 @dataclass(frozen=True)
-class QuizTest(Test):
+class QuizTest(ReferredTest, ResampledTest):
     """A test that asks which of four options is a row's own.
 
     The original is put at one place, or at each place in turn.
@@ -55,8 +55,6 @@ class QuizTest(Test):
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     answering: ClassVar[AnswerKind] = ChoiceAnswers()
-    referred: ClassVar[bool] = True
-    resampled: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
@@ -200,13 +198,6 @@ class QuizTest(Test):
             return ""
         shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
         return f"; by the published count {shares}"
-
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
-        answer = str(query.expected[0])
-        if not reading.hit or answer not in query.chance:
-            return query
-        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""

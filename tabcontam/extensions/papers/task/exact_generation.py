@@ -114,9 +114,6 @@ class ExactGeneration(GuidedTest):
     answering: ClassVar[GuidedAnswers] = OutputAnswers()
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
     shows_rows: ClassVar[bool] = False  # inputs and outputs are not rows
-    by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False
-    referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result. They have no prediction; answers are weighed by their words."""
