@@ -322,9 +322,9 @@ def _without_papers(sheet: QuerySheet, options: RunConfig) -> QuerySheet:
 
 def _bet_on(sheet: QuerySheet) -> QuerySheet:
     """Return the sheet with only its queries that have a turn (a number in the order of asking), in this order."""
-    own = [query for query in sheet.written if query.turn is not None]
+    own = [query for query in sheet.written if query.bet.turn is not None]
     unfit = sheet.unfit or (None if own else SPOILED)
-    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
+    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.bet.turn or 0)), unfit=unfit)
 
 
 def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> list[QuerySheet]:

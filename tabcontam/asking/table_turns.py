@@ -46,7 +46,7 @@ class TableTurns:
     def of(cls, plan: Sequence[PlannedResult], options: RunConfig, conceded: Conceded) -> "TableTurns":
         """Return the turns for `plan`, the planned results of one LLM and one table."""
         slots = [(planned, query) for planned in plan for query in planned.queries]
-        slots.sort(key=lambda slot: slot[1].turn or 0)
+        slots.sort(key=lambda slot: slot[1].bet.turn or 0)
         by_test = {planned.test.id: planned for planned in plan}
 
         def weighed(test: Test, trial: Trial) -> Trial:

@@ -13,7 +13,19 @@ from typing import Any, TypeGuard
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Endings, Likelihoods, Lookup, LookupMode, Match, Matches, Query, Scores, Trial
+from tabcontam.evidence.base import (
+    BetPlace,
+    Endings,
+    FeatureFacts,
+    Likelihoods,
+    Lookup,
+    LookupMode,
+    Match,
+    Matches,
+    Query,
+    Scores,
+    Trial,
+)
 from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState, Token, Usage
 from tabcontam.evidence.registry import by_id
@@ -244,10 +256,10 @@ def trial_line(
         "chance": {name: prediction.fields() for name, prediction in query.chance.items()},
         "row": query.row,
         "exposure": exposure,
-        "turn": query.turn,
-        "kept": list(query.shared_features),
-        "lies_in": dict(query.lies_in),
-        "values": {name: list(values) for name, values in query.values.items()},
+        "turn": query.bet.turn,
+        "kept": list(query.features.shared),
+        "lies_in": dict(query.features.lies_in),
+        "values": {name: list(values) for name, values in query.features.values.items()},
         **answer_fields(reply),
         "cached": trial.cached,
     }
@@ -323,10 +335,8 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
         row=row_of(line),
-        lies_in=_lies_in(line),
-        values=_values(line),
-        turn=_whole(line.get("turn")),
-        shared_features=tuple(map(str, line.get("kept") or ())),
+        bet=BetPlace(turn=_whole(line.get("turn"))),
+        features=FeatureFacts(_lies_in(line), _values(line), tuple(map(str, line.get("kept") or ()))),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 

@@ -62,6 +62,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class BetPlace:
+    """The place of a query among the bets on its table."""
+
+    unsure: float = 0.0  # the baseline's uncertainty in bits about the hidden cells
+    turn: int | None = None  # None without a bet
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFacts:
+    """Facts about the features that a query asks for.
+
+    `lies_in` maps keys of the query's `chance` to the column, or the columns of one entity, that a right answer
+    reveals. In row tests, a key without an entry is itself the name of the column. `values` lists all values of a
+    feature if they are few. An answer in words that is not one of these values then counts as no answer. `shared`, for
+    a query about a twin, lists the features that equal the row's.
+    """
+
+    lies_in: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A question, the items that it asks for, and the expected answer.
 
@@ -69,10 +92,7 @@ class Query:
     other tests, `asked` lists the possible answers if only these count, and `expected` lists the right words, names or
     answer. `chance` has the baseline's predictions. Its keys are the asked features in row tests, the choices (`Yes`)
     in membership, the baselines in classification, and the expected words in word tests. The chance of a word is the
-    chance that a reader who knows only the topic names it. `lies_in` maps keys of `chance` to the column, or the
-    columns of one entity, that a right answer reveals. In row tests, a key without an entry is itself the name of the
-    column. `values` lists all values of an asked feature if they are few. An answer in words that is not one of these
-    values then counts as no answer.
+    chance that a reader who knows only the topic names it.
     """
 
     id: str
@@ -87,11 +107,8 @@ class Query:
     decoy_of: str = ""  # for a decoy, the id of the query that asks the same about the table
     row: int | None = None  # the table's row that is asked, from 0
     withheld: bool = field(default=False, compare=False)  # whether the prompt shows a row that was never published
-    unsure: float = field(default=0.0, compare=False)  # the baseline's uncertainty in bits about the hidden cells
-    turn: int | None = field(default=None, compare=False)  # position among the bets on its table; None without a bet
-    lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
-    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: features that equal the row's
+    bet: BetPlace = field(default=BetPlace(), compare=False)
+    features: FeatureFacts = field(default=FeatureFacts(), compare=False)
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property

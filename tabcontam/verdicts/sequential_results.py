@@ -56,7 +56,7 @@ def again_in_turns(
     planned = sum(one.queries for one in own)
     unread = asked < planned and result.verdict is Verdict.NO_ANSWER
     detected = asked < planned and result.evidence.detectable_share is None and not unread
-    weighed = [trial for trial in in_turn(trials) if (trial.query.turn or 0) < asked]
+    weighed = [trial for trial in in_turn(trials) if (trial.query.bet.turn or 0) < asked]
     decided = SequentialOutcome(asked, planned, detected, result.evidence.detectable_share, unread=unread)
     return result_in_turns(result.key, test, weighed, result.queries, decided, "", reference)
 

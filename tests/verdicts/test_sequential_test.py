@@ -34,7 +34,9 @@ def decided(
     kind: str, share: float = 0.25, level: float = LEVEL, silent: int = 0
 ) -> tuple[SequentialOutcome, SequentialTest, list[int]]:
     """How it ends with an answerer, who declines the first so many queries; and how many were asked at a time."""
-    queries = sorted(((cell, query) for cell in cells() for query in cell.queries), key=lambda slot: slot[1].turn or 0)
+    queries = sorted(
+        ((cell, query) for cell in cells() for query in cell.queries), key=lambda slot: slot[1].bet.turn or 0
+    )
     asked = [query for _, query in queries]
     model, decliner = (SimulatedModel(who).prepare(ships(), asked) for who in (kind, "decliner"))
     betting = [(cell.test, query) for cell, query in queries if isinstance(cell.test, BettingTest)]

@@ -19,6 +19,7 @@ from tabcontam.evidence.base import (
     Answer,
     Capability,
     Evidence,
+    FeatureFacts,
     Likelihoods,
     Query,
     Reading,
@@ -286,7 +287,7 @@ def _query(
         rows=(row,),
         not_expected=alternatives,
         row=row,
-        lies_in={feature: lies[feature]} if feature in lies else {},
+        features=FeatureFacts({feature: lies[feature]} if feature in lies else {}),
     )
 
 
@@ -335,4 +336,4 @@ def _rank(query: Query, values: Sequence[float]) -> _OwnCellRank:
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
     place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
-    return _OwnCellRank(rank, RANKED_SURROGATES + 1, place, query.lies_in.get(feature, feature))
+    return _OwnCellRank(rank, RANKED_SURROGATES + 1, place, query.features.lies_in.get(feature, feature))

@@ -127,7 +127,7 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
             chances = tuple(min(1.0, sum(each)) for each in zip(*distinct.values(), strict=True))
             places = [answer.place for answer in answers if answer.place is not None]
             worth = AnswerWorth.at(chances, min(places, default=None))
-            lies_in, right = query.lies_in.get(name, name), any(answer.right for answer in answers)
+            lies_in, right = query.features.lies_in.get(name, name), any(answer.right for answer in answers)
             silent = _silent(guess, truth[name])
             given[name] = AnsweredCell(lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, *silent)
     known = [name for name in query.chance if truth[name] is not None]
@@ -136,7 +136,7 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
         readable=any(trial.readable for trial in trials),
-        bet_on=query.turn is not None,
+        bet_on=query.bet.turn is not None,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
 

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, BetPlace, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.rows.answer_length import answer_tokens
@@ -156,9 +156,9 @@ class FullCompletion(WordedTest, RowTest):
         def query(last: int) -> Query:
             shown = tuple(range(last - SHOWN_EXAMPLES, last))
             chance = {name: rule_out(prediction, left) for name, prediction in predictions[last].cells.items()}
-            write, row = partial(prompt, shown), table.rows[last]
-            paper, unsure = last == SHOWN_EXAMPLES, predictions[last].unsure
-            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
+            write, row, bet = partial(prompt, shown), table.rows[last], BetPlace(predictions[last].unsure)
+            paper = last == SHOWN_EXAMPLES
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, bet=bet)
 
         paper = [last for last in fitting[:1] if last == SHOWN_EXAMPLES]
         # a table of so many rows need not be asked in every place

@@ -7,7 +7,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.base import Evidence, FeatureFacts, Query, Trial
 from tabcontam.evidence.mixins import ReferredTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power
 from tabcontam.evidence.rows.altered_rows import blind_alteration
@@ -82,8 +82,8 @@ class MatchedMembership(ReferredTest, MembershipTest):
             }
             written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
             column = table.columns[swap.column]
-            lies_in = dict.fromkeys(predictions, entity_names(table, [column]).get(column, column))
-            return replace(written, chance=predictions, paper=False, lies_in=lies_in)
+            features = FeatureFacts(dict.fromkeys(predictions, entity_names(table, [column]).get(column, column)))
+            return replace(written, chance=predictions, paper=False, features=features)
 
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
@@ -94,7 +94,7 @@ class MatchedMembership(ReferredTest, MembershipTest):
         """
         valid = valid_answers(trials)
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
-        groups = [trial.query.lies_in.get(answer, "") for trial, answer in valid]
+        groups = [trial.query.features.lies_in.get(answer, "") for trial, answer in valid]
         chances = [chance for chance, _ in answers]
 
         def tail(indices: Sequence[int]) -> float:

@@ -16,6 +16,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Query,
     Reading,
     Reply,
@@ -102,18 +103,16 @@ class CellTest(LearningTest):
             queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
-        lies, values = partial(self.lies_in, table), partial(self._values, table)
-        return [replace(query, lies_in=lies(query), values=values(query)) for query in queries]
+        return [replace(query, features=self._features(table, query)) for query in queries]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column or entity of each asked cell that does not have its column's name: see `Query`."""
+        """Return the column or entity of each asked cell that does not have its column's name: see `FeatureFacts`."""
         return entity_names(table, query.asked)
 
-    def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
-        """Return the `values` of a query: all values of each asked column with few values."""
+    def _features(self, table: Table, query: Query) -> FeatureFacts:
         columns = ((name, self.answering.column(name)) for name in query.asked)
         found = {name: few_values(table, column) for name, column in columns if column in table.columns}
-        return {name: values for name, values in found.items() if values}
+        return FeatureFacts(self.lies_in(table, query), {name: values for name, values in found.items() if values})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether all asked features of a cut answer ended before the cut."""

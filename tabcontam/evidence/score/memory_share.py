@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Statistic, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, FeatureFacts, Query, ReplyState, Statistic, Trial
 from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
@@ -142,7 +142,7 @@ class TwinShareTest(ClassificationTest):
             expected=(twin.labels[place],),
             decoy_of=query.id,
             row=None,
-            shared_features=twin.unchanged,
+            features=FeatureFacts(shared=twin.unchanged),
             chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
         )
 
@@ -344,7 +344,7 @@ def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
 # named: number of features that the sentence names
 def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
     """Return a sentence on the features that are equal in rows and twins: memory by these works on the twin, too."""
-    names = sorted({name for trial in trials for name in trial.query.shared_features})
+    names = sorted({name for trial in trials for name in trial.query.features.shared})
     if not names:
         return ""
     more = f" and {len(names) - named} more" if len(names) > named else ""

@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Likelihoods,
     Prompt,
     Query,
@@ -228,7 +229,7 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
             expected=(plan.twin.labels[twin_place],),
             row=None,
             decoy_of=own.id,
-            shared_features=plan.twin.unchanged,
+            features=FeatureFacts(shared=plan.twin.unchanged),
             chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
         )
 

@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Lookup,
     LookupMode,
     Query,
@@ -168,7 +169,9 @@ class RowOverlap(LearningTest, FeatureTest):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the test would detect nothing even if documents held all rows, or None if it would."""
-        lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
+        lies = {
+            query.features.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked
+        }
         if len(lies) == 1:
             return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"
         best = prod(even_chance(query) for query in queries if _is_own(query))
@@ -215,7 +218,7 @@ def _query(name: str, hidden: SearchedRow, row: int | None, decoy_of: str = "") 
         chance={hidden.feature: prediction},
         decoy_of=decoy_of,
         row=row,
-        lies_in={hidden.feature: hidden.lies_in} if apart else {},
+        features=FeatureFacts({hidden.feature: hidden.lies_in} if apart else {}),
     )
 
 

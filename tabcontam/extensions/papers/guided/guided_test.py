@@ -12,7 +12,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.answering import CellAnswers
-from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
+from tabcontam.evidence.base import READ, BetPlace, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.hidden_cells import without_missing
@@ -207,7 +207,7 @@ class GuidedTest(CellTest):
                 (instance.row,),
                 chance=instance.predictions,
                 row=instance.row,
-                unsure=instance.unsure,
+                bet=BetPlace(instance.unsure),
             )
             named = {GENERAL: None, WRONG_NAME: other} if query.paper else {}
             arms = {arm: partial(write, name, instance.cells) for arm, name in named.items()}
@@ -221,7 +221,9 @@ def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Que
     yield query
     for arm, write in arms.items():
         paper = query.paper and arm == GENERAL
-        yield replace(query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, unsure=0.0, decoy_of=query.id)
+        yield replace(
+            query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, bet=BetPlace(), decoy_of=query.id
+        )
 
 
 def _write_row(

@@ -10,7 +10,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.base import BetPlace, Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.answered_rows import CellBets
@@ -72,9 +72,9 @@ class RowCompletion(CellBets, RawTest):
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             chance, row = places.chance(table, place), table.rows[place]
-            write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
+            write, bet = partial(next_row, table, shown), BetPlace(places.predictions[place].unsure)
             name = f"{self.id}-{number}"
-            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
+            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, bet=bet)
             return without_missing(asked, table)
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]

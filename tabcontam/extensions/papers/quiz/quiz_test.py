@@ -17,6 +17,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Prompt,
     Query,
     Reading,
@@ -98,7 +99,7 @@ class QuizTest(ReferredTest, ResampledTest):
                 rows=(question.row,),
                 chance={letter: CellPrediction({letter: each}, each) for letter, each in every},
                 row=question.row,
-                lies_in=dict.fromkeys(PLACES, lies_in),
+                features=FeatureFacts(dict.fromkeys(PLACES, lies_in)),
             )
         if self.every_place:
             yield Query(
@@ -204,7 +205,7 @@ class QuizTest(ReferredTest, ResampledTest):
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
-        units = [(own[0].lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
+        units = [(own[0].features.lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
         columns = dict.fromkeys(column for column, _ in units)
         if len(columns) < 2:
             where = next(iter(columns), "no column")
