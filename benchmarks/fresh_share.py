@@ -28,7 +28,7 @@ from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.fresh_rows import is_fresh
-from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import load_cards

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
-from tabcontam.evidence.base import Evidence, Query, ReplyState, Statistic, Trial
-from tabcontam.evidence.rows.choice_test import valid_answers
-from tabcontam.evidence.score.shares import learned, share_in_words, wrong_in_words
-from tabcontam.evidence.twin_comparison import TwinComparison
+from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.score.shares import learned, right_answers, share_evidence, share_in_words, wrong_in_words
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.statistics.unpaired_gains import mean_difference
 
@@ -38,32 +36,19 @@ def against_fresh(trials: Sequence[Trial]) -> Evidence:
     Rows and fresh rows are two independent samples, not pairs.
     """
     rows, fresh = _sides(trials)
-    found, if_wrong = _share(rows, fresh), _as_wrong(trials, len(rows.right) + len(fresh.right))
-    left_out, twins = len(trials) - len(rows.right) - len(fresh.right), None
-    if rows.right and fresh.right:
-        twins = TwinComparison(
-            pairs=min(len(rows.right), len(fresh.right)),
-            left_out=left_out,
-            accuracy=fmean(rows.right),
-            twin_accuracy=fmean(fresh.right),
-            share=found.mean,
-            interval=found.interval,
-            p_value=found.p_value,
-            deviation=(pvariance(rows.beyond) + pvariance(fresh.beyond)) ** 0.5,
-            if_wrong=if_wrong.interval if if_wrong else None,
-            fresh=len(fresh.right),
-        )
-    return Evidence(
-        statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
-        null="the model is right as often on fresh rows, given how hard they are for the learners",
-        sentence="; ".join(filter(None, (_describe(rows, fresh, found), _left_out(left_out, if_wrong)))),
-        hits=sum(rows.right),
-        asked=sum(not is_fresh(trial.query) for trial in trials),
-        answered=len(rows.right),
-        score=min(1.0, max(0.0, found.mean)),
-        interval=found.interval,
-        interval_of="memory's share",
-        memory=twins,
+    found, answered = _share(rows, fresh), len(rows.right) + len(fresh.right)
+    if_wrong, left_out = _as_wrong(trials, answered), len(trials) - answered
+    variances = [pvariance(side.beyond) if side.right else 0.0 for side in (rows, fresh)]
+    return share_evidence(
+        "the model is right as often on fresh rows, given how hard they are for the learners",
+        (_describe(rows, fresh, found), _left_out(left_out, if_wrong)),
+        trials,
+        (rows.right, fresh.right),
+        found,
+        if_wrong,
+        left_out,
+        deviation=sum(variances) ** 0.5,
+        fresh=len(fresh.right),
     )
 
 
@@ -75,19 +60,14 @@ def _as_wrong(trials: Sequence[Trial], count: int) -> MeanGain | None:
 
 
 def _sides(trials: Sequence[Trial], *, wrong: bool = False) -> tuple[AnsweredRows, AnsweredRows]:
-    fresh = [trial for trial in trials if is_fresh(trial.query)]
-    return answered([trial for trial in trials if not is_fresh(trial.query)], wrong=wrong), answered(fresh, wrong=wrong)
+    """Return the rows and the fresh rows that were answered."""
 
+    def side(fresh: bool) -> AnsweredRows:
+        own = [trial for trial in trials if is_fresh(trial.query) is fresh]
+        right, by_id = right_answers(own, wrong=wrong), {trial.query.id: learned(trial.query) for trial in own}
+        return AnsweredRows(tuple(right.values()), tuple(by_id[name] for name in right))
 
-def answered(trials: Sequence[Trial], *, wrong: bool = False) -> AnsweredRows:
-    """Return the rows whose answer names a class.
-
-    With `wrong`, return all rows that had a reply; a reply that names no class is then a wrong answer.
-    """
-    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
-    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
-    by_id = {trial.query.id: learned(trial.query) for trial in trials}
-    return AnsweredRows(tuple(right.values()), tuple(by_id[name] for name in right))
+    return side(fresh=False), side(fresh=True)
 
 
 def _share(rows: AnsweredRows, fresh: AnsweredRows) -> MeanGain:

@@ -11,27 +11,22 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import RECALLED, Evidence, FeatureFacts, Query, ReplyState, Statistic, Trial
+from tabcontam.evidence.base import RECALLED, Evidence, FeatureFacts, Query, Trial
 from tabcontam.evidence.mixins import ShareTest
-from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest
 from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import (
     SUPERVISED,
     learned,
     prediction_of,
+    right_answers,
+    share_evidence,
     share_in_words,
     unseen_twin,
     wrong_in_words,
 )
 from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
-from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
-from tabcontam.evidence.twin_comparison import (
-    ReferenceCurveExcess,
-    ReferenceTwinAccuracy,
-    TwinComparison,
-    TwinLossDifference,
-)
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, ReferenceTwinAccuracy, TwinLossDifference
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
 from tabcontam.tables.fresh_table_rows import fresh_labels
@@ -87,18 +82,15 @@ class TwinShareTest(ClassificationTest):
         silent = Counter[str]()
         pairs = list(by_row(trials, silent=silent).values())
         found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
-        sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
-        return Evidence(
-            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
-            null="the model is right as often on unseen twins of the same rows",
-            sentence="; ".join(filter(None, sentences)),
-            hits=sum(pair.own for pair in pairs),
-            asked=sum(not trial.query.decoy_of for trial in trials),
-            answered=len(pairs),
-            score=min(1.0, max(0.0, found.mean)),
-            interval=found.interval,
-            interval_of="memory's share",
-            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
+        return share_evidence(
+            "the model is right as often on unseen twins of the same rows",
+            (_describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)),
+            trials,
+            ([pair.own for pair in pairs], [pair.twin for pair in pairs]),
+            found,
+            if_wrong,
+            silent["pair"],
+            deviation=pstdev(pair.gain for pair in pairs) if pairs else 0.0,
         )
 
     def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
@@ -273,8 +265,7 @@ def by_row(
     `wrong`, a reply that names no class is a wrong answer; a missing reply is not.
     """
     silent = Counter() if silent is None else silent
-    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
-    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
+    right = right_answers(trials, wrong=wrong)
     queries = {trial.query.id: trial.query for trial in trials}
     twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
     pairs = {}
@@ -311,25 +302,6 @@ def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
     every = list(by_row(trials, wrong=True).values())
     right = len(every) > answered and any(pair.own or pair.twin for pair in every)
     return _share(every) if right else None
-
-
-def _on_twins(
-    pairs: Sequence[TwinAnswers], found: MeanGain, left_out: int, if_wrong: MeanGain | None
-) -> TwinComparison | None:
-    """Return the numbers behind the share; None if there is no pair."""
-    if not pairs:
-        return None
-    return TwinComparison(
-        pairs=len(pairs),
-        left_out=left_out,
-        accuracy=fmean(pair.own for pair in pairs),
-        twin_accuracy=fmean(pair.twin for pair in pairs),
-        share=found.mean,
-        interval=found.interval,
-        p_value=found.p_value,
-        deviation=pstdev(pair.gain for pair in pairs),
-        if_wrong=if_wrong.interval if if_wrong else None,
-    )
 
 
 def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:

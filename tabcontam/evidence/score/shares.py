@@ -1,14 +1,17 @@
 """Parts that both measures of memory's share use: its level, the learners' predictions, and its sentences."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
+from tabcontam.evidence.base import Evidence, Likelihoods, Query, ReplyState, Statistic, Trial
 from tabcontam.evidence.number_wording import format_signed
+from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.statistics.paired_gains import MeanGain
 from tabcontam.tables.table import Table
 
@@ -34,6 +37,57 @@ def prediction_of(answers: Sequence[str]) -> CellPrediction:
 def learned(query: Query) -> float:
     """Return the share of learners that are right about the row of a query; 0 without learners."""
     return query.chance[SUPERVISED].chance_of(str(query.expected[0])) if SUPERVISED in query.chance else 0.0
+
+
+def right_answers(trials: Iterable[Trial], *, wrong: bool = False) -> dict[str, bool]:
+    """Return by query id whether each valid answer is right.
+
+    With `wrong`, a reply that names no class is a wrong answer; a missing reply is not.
+    """
+    trials = list(trials)
+    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
+    return right | {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
+
+
+def share_evidence(
+    null: str,
+    sentences: Iterable[str],
+    trials: Sequence[Trial],
+    sides: tuple[Sequence[bool], Sequence[bool]],
+    found: MeanGain,
+    if_wrong: MeanGain | None,
+    left_out: int,
+    deviation: float,
+    fresh: int = 0,
+) -> Evidence:
+    """Return the evidence of a memory's share; `sides` has the right answers to rows, and to twins or fresh rows."""
+    rows, others = sides
+    memory = None
+    if rows and others:
+        memory = TwinComparison(
+            pairs=min(len(rows), len(others)),
+            left_out=left_out,
+            accuracy=fmean(rows),
+            twin_accuracy=fmean(others),
+            share=found.mean,
+            interval=found.interval,
+            p_value=found.p_value,
+            deviation=deviation,
+            if_wrong=if_wrong.interval if if_wrong else None,
+            fresh=fresh,
+        )
+    return Evidence(
+        statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
+        null=null,
+        sentence="; ".join(filter(None, sentences)),
+        hits=sum(rows),
+        asked=sum(not trial.query.decoy_of for trial in trials),
+        answered=len(rows),
+        score=min(1.0, max(0.0, found.mean)),
+        interval=found.interval,
+        interval_of="memory's share",
+        memory=memory,
+    )
 
 
 def share_in_words(found: MeanGain, own: float, other: float) -> str:
