@@ -136,14 +136,11 @@ class RecognitionTest(WordedTest, WordTest):
         return trial.readable or (trial.reading is not None and has_text)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the best possible answers would not be a detection, or None if they would be."""
         true = sum(not query.decoy_of for query in queries)
         decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
         if not decoys:
             return "there are no decoys to compare with"
         least = any_dependence([hypergeometric_tail(true, true, true, true + count) for count in decoys.values()])
-        if least <= level:
-            return None
         best = f"a model named the dataset in all {true} answers about it and in none about decoys"
         return explain_out_of_reach("questions", best, least, level)
 

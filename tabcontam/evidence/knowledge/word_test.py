@@ -170,8 +170,6 @@ class WordListTest(PooledTest, WordTest):
                 decoys = sum(other.decoy_of == query.id and word in other.expected for other in queries)
                 chances.setdefault(_key(word), max(prediction.surest, 1 / (1 + decoys)))
         least = prod(chances.values())
-        if least <= level:
-            return None
         best = f"a model named all {len(chances)} of them for this table and none for other data"
         return explain_out_of_reach(self.unit, best, least, level)
 

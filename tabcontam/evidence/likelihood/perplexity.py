@@ -1,7 +1,7 @@
 """Perplexity: the bits that the model needs for the values of the table's rows, and for the values of a twin's rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from statistics import fmean
 from typing import ClassVar
@@ -59,21 +59,17 @@ class Perplexity(PairedScore):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the mean difference of the pairs in which both rows were scored; no p-value."""
         _, pairs, asked = self.scored(trials)
-        hits = sum(own < twin for own, twin in pairs)
+        ranked = super().weigh(trials, level)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
         unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
         apart = f"{twin - own:+.2f}{format_interval(interval)}"
         took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {apart}"
-        return Evidence(
+        return replace(
+            ranked,
             statistic=Statistic(name=STATISTIC, value=own, expected=twin if pairs else None),
-            null="a shuffled twin's row in the place of each row",
-            sentence=f"{took}; {hits} of {len(pairs)} rows take fewer bits than their twin's row{unread}",
-            hits=hits,
-            asked=asked,
-            answered=len(pairs),
-            expected_hits=len(pairs) / 2,
+            sentence=f"{took}; {ranked.hits} of {len(pairs)} rows take fewer bits than their twin's row{unread}",
             interval=interval,
             interval_of="the twin's bits a character minus the rows'",
-            score=hits / len(pairs) if pairs else None,
+            score=ranked.hits / len(pairs) if pairs else None,
         )

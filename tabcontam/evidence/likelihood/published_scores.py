@@ -160,17 +160,12 @@ class MinKPlusPlus(PairedScore):
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float | None:
         """Return the mean over the lowest fifth of the tokens, or None if a model does not report the distribution."""
-        below = [_above_mean(one) for one in tokens]
-        known = [one for one in below if one is not None]
-        return -fmean(_least(known)) if len(known) == len(tokens) else None
-
-
-def _above_mean(one: ValueToken) -> float | None:
-    """Return how many deviations a log-probability is above the mean, or None if mean or deviation is not reported."""
-    token = one.token
-    if token.mean is None or token.deviation is None:
-        return None
-    return (token.log_probability - token.mean) / max(token.deviation, LEAST_TOKEN_DEVIATION)
+        above = []  # how many deviations each log-probability is above the mean
+        for token in (one.token for one in tokens):
+            if token.mean is None or token.deviation is None:
+                return None
+            above.append((token.log_probability - token.mean) / max(token.deviation, LEAST_TOKEN_DEVIATION))
+        return -fmean(_least(above))
 
 
 def _least(values: Sequence[float]) -> list[float]:

@@ -14,7 +14,7 @@ from tabcontam.evidence.rows.altered_rows import blind_alteration
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.choice_test import discrimination, valid_answers
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
-from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, MATCHED_ROWS, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, MATCHED_ROWS, REMEMBERED_SHARE
 from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 from tabcontam.statistics.power import choice_power, detectable_choice_share
 from tabcontam.tables.serializers import Serializer
@@ -114,8 +114,7 @@ class MatchedMembership(ReferredTest, MembershipTest):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
-        power = choice_power(chances, REMEMBERED_SHARE, level)
-        return None if power >= LEAST_POWER else explain_low_power(power, level)
+        return explain_low_power(choice_power(chances, REMEMBERED_SHARE, level), level)
 
 
 def _chance(query: Query, answer: str) -> float:

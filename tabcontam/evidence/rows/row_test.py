@@ -46,7 +46,6 @@ from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.structured_answers import read_structured_answer
 from tabcontam.evidence.thresholds import (
     LEAST_DIFFERENT_ROWS,
-    LEAST_POWER,
     LEAST_READ_FEATURES,
     REMEMBERED_SHARE,
     SILENT_LUCK_DEVIATIONS,
@@ -321,8 +320,7 @@ def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | N
 
     if not rows:
         return "in no cell of the asked rows can memory be distinguished from prediction"
-    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-    return None if power >= LEAST_POWER else explain_low_power(power, level)
+    return explain_low_power(row_power(rows, share=REMEMBERED_SHARE, level=level), level)
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:

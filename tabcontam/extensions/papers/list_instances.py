@@ -178,7 +178,7 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
             return low_power(list(filter(None, rows)), level)
         best = partial_conjunction(_runs(texts[0], dict(zip(texts[0].asked, texts[0].expected, strict=True))))
         what, whole = "words of their own in the first texts", "all were recited"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 def _recited(trials: Sequence[Trial]) -> Evidence:

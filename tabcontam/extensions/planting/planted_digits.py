@@ -103,8 +103,6 @@ class Planted(InWordsTest, LikelihoodTest):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the test could detect nothing even with the best ranks in all cells, or None if it could."""
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
-        if best <= level:
-            return None
         return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:

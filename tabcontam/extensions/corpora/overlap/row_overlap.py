@@ -175,8 +175,6 @@ class RowOverlap(LearningTest, FeatureTest):
         if len(lies) == 1:
             return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"
         best = prod(even_chance(query) for query in queries if _is_own(query))
-        if best <= level:
-            return None
         return explain_out_of_reach("rows that differ enough", "each stood in a document", best, level)
 
 

@@ -97,7 +97,7 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
             return super().uninformative([query for query in queries if not query.decoy_of], level)
         best = min(1.0, 2 * partial_conjunction(list(map(whole_run, texts))))
         what = "words of their own in the texts"
-        return None if best <= level else explain_out_of_reach(what, "all were recited", best, level)
+        return explain_out_of_reach(what, "all were recited", best, level)
 
     def _labels(self, trials: Sequence[Trial]) -> str:
         """Return in words how many right second pieces stay right with a wrong label: the label control."""

@@ -30,7 +30,7 @@ from tabcontam.evidence.mixins import ReferredTest, ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
-from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, REMEMBERED_SHARE
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
 from tabcontam.extensions.papers.quiz.letters import LETTERS, chosen_letter, options_of
 from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
@@ -214,7 +214,7 @@ class QuizTest(ReferredTest, ResampledTest):
             choice_power([surest for own, surest in units if own != column], REMEMBERED_SHARE, level)
             for column in columns
         )
-        return None if least >= LEAST_POWER else explain_low_power(least, level)
+        return explain_low_power(least, level)
 
 
 def _surest(query: Query) -> float:

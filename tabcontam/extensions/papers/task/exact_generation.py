@@ -146,7 +146,7 @@ class ExactGeneration(GuidedTest):
         own = [query for query in queries if query.id in paired]
         best = sign_flipped([max(0.0, whole_run(query).bits - LUCKY_RUN_BITS) for query in own])
         what, whole = "words of their own in the outputs", "all were recited under their name alone"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 @dataclass(frozen=True)
