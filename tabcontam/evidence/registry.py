@@ -27,7 +27,7 @@ BUILT_IN = (
     "tabcontam.evidence.rows.membership:Membership",
     "tabcontam.evidence.rows.matched_membership:MatchedMembership",
     "tabcontam.evidence.likelihood.surrogate_rank:SurrogateRank",
-    "tabcontam.evidence.likelihood.perplexity:Perplexity",
+    "tabcontam.evidence.likelihood.published_scores:Perplexity",
     "tabcontam.evidence.likelihood.published_scores:Loss",
     "tabcontam.evidence.likelihood.published_scores:Zlib",
     "tabcontam.evidence.likelihood.published_scores:MinK",

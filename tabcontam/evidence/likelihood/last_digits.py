@@ -36,8 +36,6 @@ from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-STATISTIC = "chance of the row's own number"
-
 
 @dataclass(frozen=True)
 class Digits(LikelihoodTest):
@@ -147,7 +145,7 @@ class Digits(LikelihoodTest):
         not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=chance, expected=expected),
+            statistic=Statistic(name="chance of the row's own number", value=chance, expected=expected),
             null="numbers that differ in their last digits are exchanged within groups of rows",
             sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows "
             f"({expected:.2f} expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "

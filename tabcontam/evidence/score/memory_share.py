@@ -14,9 +14,11 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import RECALLED, Evidence, FeatureFacts, Query, Trial
 from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.score.classification import ClassificationTest
-from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import (
+    FRESH,
     SUPERVISED,
+    against_fresh,
+    is_fresh,
     learned,
     prediction_of,
     right_answers,
