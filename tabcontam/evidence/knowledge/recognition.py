@@ -29,7 +29,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.answer_readers import NOTHING
 from tabcontam.reading.answer_text import answer_line
 from tabcontam.reading.languages import FILLER
-from tabcontam.reading.word_decision import Dictionary, WordDecision, WordSearch, decide_names, pieces, stands_in
+from tabcontam.reading.word_decision import WordDecision, WordSearch, decide_names, english, pieces, stands_in
 from tabcontam.statistics.exact_statistics import any_dependence, clopper_pearson, hypergeometric_tail
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
@@ -79,11 +79,11 @@ class RecognitionTest(WordedTest, WordTest):
     answering = NameAnswers()
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each kind is compared with the true queries separately
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
+    def decision(self, query: Query, text: str, is_in: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the dataset's names; our own decision ignores names of other datasets."""
         names = [name for name in query.expected if name is not None]
         text = _struck(text, query.not_expected) if is_in is stands_in else text
-        return decide_names(text, names, dictionary, is_in)
+        return decide_names(text, names, english(), is_in)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
         """Return the dataset's names in a text from which names of other datasets are removed."""

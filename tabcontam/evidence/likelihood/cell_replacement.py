@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from tabcontam.evidence.base import Endings, Prompt, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -58,6 +57,6 @@ def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> 
     return ask(f"Dataset: {table.title}\nOne of its rows:\n{shown}", asked, f"Dataset: {table.title}\n{beginning}")
 
 
-def read_cell(query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+def read_cell(query: Query, reply: Reply, serializer: Serializer) -> Reading:
     """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own cell."""
-    return READER.read(query, reply, serializer, dictionary)
+    return READER.read(query, reply, serializer)

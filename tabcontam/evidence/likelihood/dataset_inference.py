@@ -23,7 +23,6 @@ from tabcontam.evidence.likelihood.scored_rows import (
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import LEAST_ROWS_A_SIDE, MEMORYLESS_LEVEL, MOST_ROWS_A_SIDE
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc import independent
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
@@ -109,7 +108,7 @@ class DatasetInference(LikelihoodTest):
                 found.append(replace(own, withheld=True))
         return found
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the loss of the row's values; unreadable if another text was scored."""
         found = select_value_tokens(reply, serializer, query.asked, query.expected)
         loss = -fmean(one.token.log_probability for one in found) if found else None

@@ -10,7 +10,6 @@ from tabcontam.evidence.likelihood.paired_score import PairedScore, rows_and_twi
 from tabcontam.evidence.likelihood.scored_rows import ValueToken, query, reading, select_value_tokens
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import MOST_SHOT_CHARACTERS, UNREAD_SHOTS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -39,7 +38,7 @@ class InContextScore(PairedScore):
             for one in alone
         ]
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the mean log-probability of a character of the row's values; unreadable if another text was scored."""
         question = query.question
         row = serializer.row(query.asked, query.expected)

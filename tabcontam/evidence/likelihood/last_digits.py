@@ -30,7 +30,6 @@ from tabcontam.evidence.thresholds import (
     MOST_TRIED_COLUMNS,
 )
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import Floats, Ints, MatchedResult, fisher, permute_within_groups
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
@@ -121,7 +120,7 @@ class Digits(LikelihoodTest):
             write = partial(replace_cell, serializer, table.columns, table.rows[row], place, values, above, "\n")
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
         """Return the rank of the row's own number among all numbers; unreadable if some were not scored."""
         scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):

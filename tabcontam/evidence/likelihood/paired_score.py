@@ -17,7 +17,6 @@ from tabcontam.evidence.likelihood.scored_rows import (
     select_value_tokens,
 )
 from tabcontam.evidence.thresholds import SCORED_ROWS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc import paired
 from tabcontam.statistics.exact_statistics import t_interval
 from tabcontam.tables.known_rows import known_rows
@@ -55,7 +54,7 @@ class PairedScore(LikelihoodTest):
             query(f"{name}-twin", table, serializer, twin, (), decoy_of=name),
         ]
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the score of one text; unreadable if another text was scored."""
         found = select_value_tokens(reply, serializer, query.asked, query.expected)
         score = self.score(found, serializer.row(query.asked, query.expected)) if found else None

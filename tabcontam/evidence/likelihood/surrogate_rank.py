@@ -51,7 +51,6 @@ from tabcontam.evidence.thresholds import (
     SCORED_CELLS_AFTER,
 )
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.cached_facts import cached_fact
@@ -139,10 +138,10 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         rows = enumerate(rng.sample(list(asked), min(most, len(asked))))  # a limit on queries leaves out random rows
         return [_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in rows]
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the rank of the row's own cell or, for a sample, the cell; unreadable if a likelihood is missing."""
         if isinstance(reply, Reply):
-            return read_cell(query, reply, serializer, dictionary)
+            return read_cell(query, reply, serializer)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)

@@ -39,7 +39,6 @@ from tabcontam.evidence.thresholds import (
     MOST_SHARDS,
     SHARDED_T_LEVEL,
 )
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.rank_sums import signed_rank_tail
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
@@ -177,7 +176,7 @@ class RowOrder(Test):
                 found.append(Query(f"{self.id}-{number}", write, (), (), max_tokens=1, rows=shard))
         return found
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
         """Return by how many nats the file's order is likelier than the reverse order."""
         if reply.state is not ReplyState.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)

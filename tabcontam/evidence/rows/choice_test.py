@@ -22,7 +22,6 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.knowledge.word_test import MORE
 from tabcontam.evidence.thresholds import READ_CHOICE_CHARACTERS
 from tabcontam.reading.answer_text import choice_in
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import Discrimination
 from tabcontam.tables.serializers import Serializer
 
@@ -42,7 +41,7 @@ class ChoiceTest(Test):
         """Return whether a cut answer names a choice; later text cannot change it."""
         return choice_in(text, query.asked) is not None and choice_in(f"{text} {MORE}", query.asked) is not None
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the choice in the answer, if there is one, and whether it is right."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)

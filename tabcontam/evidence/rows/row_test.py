@@ -66,7 +66,6 @@ from tabcontam.reading.named_values import denied, without_choices
 from tabcontam.reading.single_value import peeled, read_one, unmarked
 from tabcontam.reading.value_decision import decide_values, first_line
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import join_bets, place_bets
 from tabcontam.tables.serializers import Serializer, TemplateRows
 from tabcontam.tables.table import Cell, Table
@@ -117,7 +116,7 @@ class CellTest(LearningTest):
         """Return whether all asked features of a cut answer ended before the cut."""
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer and whether they are right; for the paper's queries also by Algorithm 2."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)

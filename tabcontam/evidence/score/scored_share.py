@@ -17,7 +17,6 @@ from tabcontam.evidence.score.classification import as_endings, likeliest
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare, TwinShareTest
 from tabcontam.evidence.score.shares import chances_of, unseen_twin
 from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc_difference import AucDifference, auc_apart
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
@@ -105,11 +104,11 @@ class MemoryShareScored(TwinShareTest):
             for query in asked
         ]
 
-    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
         """Return the likeliest class; no class if two are equally likely."""
         if isinstance(reply, Likelihoods):
             return likeliest(query, reply)
-        return super().read(query, reply, serializer, dictionary)
+        return super().read(query, reply, serializer)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the evidence of `memory_share`; its sentence also reports the log-loss and the AUC."""

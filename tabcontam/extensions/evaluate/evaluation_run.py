@@ -7,7 +7,6 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Test
 from tabcontam.extensions.evaluate.evaluation_results import Evaluation, evaluation
 from tabcontam.extensions.evaluate.few_shot import FewShot, FewShotScored, notes
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.rescoring import read_again
 from tabcontam.runs.run import Outcome, Run
 from tabcontam.tables.row_draws import seeded
@@ -43,7 +42,7 @@ def evaluations(run: Run, outcome: Outcome) -> list[Evaluation]:
         for test in run.config.own_tests
         if isinstance(test, FewShot)
     }
-    read = read_again(outcome.folder, outcome.results, english())
+    read = read_again(outcome.folder, outcome.results)
     return [
         evaluation(
             result,

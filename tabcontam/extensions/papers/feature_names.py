@@ -16,7 +16,6 @@ from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.extensions.papers.memcheck.csv_row_tests import BORDT, MARKS
 from tabcontam.extensions.papers.thresholds import ROWS_PER_SHOWN_NAME
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -73,9 +72,9 @@ class FeatureNames(WordedTest, WordListTest):
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
         return with_decoys(table, true, drafts)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the names that the answer contains and, for the published count, whether it contains all of them."""
-        reading = super().read(query, reply, serializer, dictionary)
+        reading = super().read(query, reply, serializer)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 
     def _shown(self, names: Sequence[str]) -> list[str]:

@@ -57,7 +57,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
         RecordedSetting(tuple(own), path.name, repeated[own[0].dataset])
         for own in grouped(instances, lambda one: one.setting).values()
     ]
-    calibrated = _calibrated(settings, dictionary)
+    calibrated = _calibrated(settings)
     results: list[Result] = []
     by_rules: list[RuleDifference] = []
     for setting, main in zip(settings, calibrated, strict=True):
@@ -140,10 +140,10 @@ class RecordedSetting:
                 found.append((general, _reply(one.general)))
         return found
 
-    def trials(self, dictionary: Dictionary) -> list[Trial]:
+    def trials(self) -> list[Trial]:
         """Return the queries with their replies as read trials."""
         test, serializer = GuidedCompletion(), load_serializer(DEFAULT)
-        return [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in self.queries]
+        return [read_trial(test, Trial(query, reply), serializer) for query, reply in self.queries]
 
     @cached_property
     def other_methods(self) -> list[Result]:
@@ -228,13 +228,13 @@ def _verdict(found: bool) -> Verdict:
     return Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED
 
 
-def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> list[Result]:
+def _calibrated(settings: Sequence[RecordedSetting]) -> list[Result]:
     """Return the result of each setting under the calibrated rules. Results of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
     results: dict[int, Result] = {}
     for own in numbers.values():
         at = level(ALPHA, len(own))
-        found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
+        found = [_weighed(settings[number], settings[number].trials(), at) for number in own]
         results |= zip(own, conclude_informative(found), strict=True)
     return [results[number] for number in range(len(settings))]
 

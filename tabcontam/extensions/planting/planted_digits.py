@@ -31,7 +31,6 @@ from tabcontam.evidence.mixins import InWordsTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
 from tabcontam.statistics.power import detectable_choice_share
 from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
@@ -105,10 +104,10 @@ class Planted(InWordsTest, LikelihoodTest):
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
         return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the rank of the drawn digits (a hit if they are the likeliest), or the cell in an answer in words."""
         if isinstance(reply, Reply):
-            return read_cell(query, reply, serializer, dictionary)
+            return read_cell(query, reply, serializer)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)

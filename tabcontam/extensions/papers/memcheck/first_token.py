@@ -37,7 +37,6 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -128,7 +127,7 @@ class FirstToken(CellBets, RawTest):
         """Return whether the answer has more characters than are compared."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the first characters of the line with the answer."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]

@@ -38,7 +38,6 @@ from tabcontam.extensions.papers.quiz.quiz_answers import AT, BIASED, published_
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -144,7 +143,7 @@ class QuizTest(ReferredTest, ResampledTest):
         found = chosen_letter(text, {})
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the option that the answer chooses, if there is one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
