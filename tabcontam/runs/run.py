@@ -370,8 +370,8 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
     folder = run.config.out or new_folder(started)
     check_same_run(folder, run)
     for table in run.tables:
-        if table.read:
-            tell(f"{table.named}: {table.read}")
+        if table.read.how:
+            tell(f"{table.named}: {table.read.how}")
     session, parts = _session(run, folder, progress), run.parts
 
     def judged(finished: bool) -> RunResults:

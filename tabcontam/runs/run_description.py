@@ -77,9 +77,9 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 withheld_sha256=digest_of(table.withheld),
                 fresh=len(table.fresh),
                 fresh_sha256=digest_of(table.fresh),
-                reading=table.reading,
+                reading=table.read.options,
                 failed=failures_of(table),
-                read=table.read,
+                read=table.read.how,
             )
             for table in run.tables
         ),
