@@ -16,7 +16,7 @@ CSV, JSONL = FORMS = ("csv", "jsonl")
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How to read the file of an edition.
+    """The way in which the file of an edition is read.
 
     `form` is "csv", or "jsonl" for one JSON object in each line, with the columns as keys. Without `columns` the file's
     first line is the header. `strip` removes the blanks around every cell. `drop` names columns that are not data, such

@@ -58,7 +58,7 @@ class DrawnCell:
 
 @dataclass(frozen=True)
 class FileReading:
-    """How the file of a table was read.
+    """The way in which the file of a table was read.
 
     `how` describes it in a line ("" for a card's file), `options` are the user's options for reading the text. `header`
     is True if the file's first line names the columns; if not, a card names them, or they get numbers.

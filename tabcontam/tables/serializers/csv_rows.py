@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tabcontam.reading.numbers import is_number
-from tabcontam.tables.serializers.base import Escapes, LineRows, value_places
+from tabcontam.tables.serializers.base import Escapes, LineRows
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes()
@@ -22,31 +22,19 @@ class CsvRows(LineRows):
 
     form: ClassVar[str] = "csv"
 
-    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the row as one line of text."""
-        return ",".join(map(self.value, cells))
+    def before(self, columns: Sequence[str]) -> list[str]:
+        return ["", *("," for _ in columns[1:])]
 
-    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end of each field, with its quotes."""
-        return value_places(["", *("," for _ in cells[1:])], map(self.value, cells))
-
-    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to the comma before feature number `first_asked`."""
-        return "".join(f"{self.value(cell)}," for cell in cells[:first_asked])
-
-    def value(self, cell: Cell) -> str:
-        """Return the value as a CSV field."""
+    def value(self, cell: Cell, following: str = "") -> str:
         if not cell:
             return "" if cell is None else '""'
         text = ESCAPES.write(cell)
         return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
     def header(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the line of feature names."""
         return (self.row(columns, columns),)
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         cells = _fields(text)
         if len(cells) != len(columns):
             raise ValueError(f"{len(cells)} fields for {len(columns)} columns")

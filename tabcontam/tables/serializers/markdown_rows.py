@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Escapes, LineRows, value_places
+from tabcontam.tables.serializers.base import Escapes, LineRows
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes(marks="|", more='"')
@@ -18,21 +18,12 @@ class MarkdownRows(LineRows):
     r"""A row between bars. A missing value is blank, an empty text is `""`, a bar is `\|`, a line break is `\n`."""
 
     form: ClassVar[str] = "markdown"
+    closing: ClassVar[str] = " |"
 
-    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the row as one line of text."""
-        return "|" + "".join(f" {self.value(cell)} |" for cell in cells)
+    def before(self, columns: Sequence[str]) -> list[str]:
+        return ["| ", *(" | " for _ in columns[1:])]
 
-    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end of each value between its bars."""
-        return value_places(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
-
-    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to the bar before feature number `first_asked`."""
-        return self.row(columns, cells[:first_asked])
-
-    def value(self, cell: Cell) -> str:
-        """Return the text between two bars."""
+    def value(self, cell: Cell, following: str = "") -> str:
         if not cell:
             return "" if cell is None else EMPTY
         return ESCAPES.write_all(cell) if cell == EMPTY else ESCAPES.write(cell)
@@ -42,7 +33,6 @@ class MarkdownRows(LineRows):
         return (self.row(columns, columns), "|" + "---|" * len(columns))
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         if not (text.startswith("|") and text.endswith("|")) or len(text) < len("||"):
             raise ValueError("a row begins and ends with a bar")
         cells = [piece[1:-1] for piece in _between(text[1:-1])]
