@@ -269,7 +269,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     of_names = _dates(raw.pop("dates", {}))
     about = check_fields(Card, raw, "the card", ("editions", "source", "of_names"), parts={"dates": DataDates})
     dates = replace(about.pop("dates"), of_names=of_names)
-    editions = tuple(_edition(dict(edition), shared) for edition in listed)
+    editions = tuple(_edition(_merged(f"edition {one.get('name')!r}", shared, one)) for one in listed)
     card = Card(**about, editions=editions, source=source, dates=dates)
     _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
     for text in (card.title, *card.aliases, *card.not_aliases):
@@ -296,38 +296,43 @@ def _dates(raw: object) -> Mapping[str, str]:
     return dict(raw)
 
 
-def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
+def _merged(where: str, defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of an edition or a split (`own`) with those that it inherits; their TOML tables are joined."""
+    if wrong := [key for key in TABLES for keys in (defaults, own) if not isinstance(keys.get(key, {}), dict)]:
+        raise ValueError(f"{where} {wrong[0]} is no table")
+    return {**defaults, **own, **{key: {**defaults.get(key, {}), **own.get(key, {})} for key in TABLES}}
+
+
+def _edition(raw: dict[str, Any]) -> Edition:
     where = f"edition {raw.get('name')!r}"
-    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in TABLES}
-    missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
-    if "target" in shared:
-        raw.setdefault("target", shared["target"])
-    splits = _splits(raw, {**raw, **tables, "missing": list(missing)}, where)
+    splits = _splits(raw, where)
+    question, hints, text = (raw.pop(key) for key in TABLES)
+    missing = texts(f"{where} missing", raw.pop("missing", []), blank=True)
+    given = (*TABLES, "missing", "splits")
     edition = Edition(
-        **check_fields(Edition, raw, where, (*tables, "missing", "splits"), blank=True, parts={"layout": FileLayout}),
+        **check_fields(Edition, raw, where, given, blank=True, parts={"layout": FileLayout}),
         splits=splits,
-        question=_question(tables["question"], f"the question of {where}"),
-        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
-        text=text_task(tables["text"], f"the text of {where}"),
+        question=_question(question, f"the question of {where}"),
+        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in hints.items()},
+        text=text_task(text, f"the text of {where}"),
         missing=frozenset(missing),
     )
     _check_edition(edition, where)
     return edition
 
 
-def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
+def _splits(raw: dict[str, Any], where: str) -> tuple[Edition, ...]:
     """Return the further splits of an edition. Each entry names a file; its other keys apply to this split only."""
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
-    inherited = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
+    inherited = {key: value for key, value in raw.items() if key not in OF_A_FILE}
     found = []
     for split in map(dict, listed):
         name = split.pop("name", None)
         if wrong := {"split", "splits", "title"} & split.keys():
             raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
-        joined = {key: {**inherited.get(key, {}), **split.pop(key, {})} for key in TABLES}
-        found.append(_edition({**inherited, **split, "split": name, **{key: {} for key in TABLES}}, joined))
+        found.append(_edition(_merged(f"{where} split {name!r}", inherited, {**split, "split": name})))
     names = [raw.get("split", ""), *(part.split for part in found)]
     if found and (not all(names) or len(set(names)) < len(names)):
         raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
@@ -335,14 +340,6 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
     if len(set(files)) < len(files):
         raise ValueError(f"{where} has two splits whose files have the same name")
     return tuple(found)
-
-
-def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the TOML table `key` of a card (`shared`), with the values that the edition (`raw`) sets itself."""
-    parts = (shared.get(key, {}), raw.pop(key, {}))
-    if not all(isinstance(part, dict) for part in parts):
-        raise ValueError(f"{where} is no table")
-    return {**parts[0], **parts[1]}
 
 
 def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
