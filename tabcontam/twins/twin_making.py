@@ -11,11 +11,10 @@ from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 from tabcontam.twins.base import Twin, UnseenTwin
 from tabcontam.twins.bordt_twins import LastDigitsTwin, OriginalTwin, StandardisedTwin, TaskTwin
+from tabcontam.twins.drawn_twins import ResampledTwin, StatisticalTwin
 from tabcontam.twins.label_baseline import LabelBaseline, conditional
 from tabcontam.twins.perturbed_twin import PerturbedTwin
 from tabcontam.twins.recoded_twin import RecodedTwin
-from tabcontam.twins.resampled_twin import ResampledTwin
-from tabcontam.twins.statistical_twin import StatisticalTwin
 from tabcontam.twins.twin_check import checked
 from tabcontam.twins.twin_sample import TwinSample, sample
 

@@ -107,28 +107,6 @@ class Serializer(ABC):
         return line
 
 
-class LineRows(Serializer):
-    """A form in which a row is a line of cells, below a line of feature names."""
-
-    names_features: ClassVar[bool] = False
-
-    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features, found by a header in the text, or in a line with one cell for each."""
-        places, width = list(range(len(asked))), len(asked)
-        for line in text.splitlines():
-            for cells in self.cuts(line):
-                if all(name in cells for name in asked):
-                    places, width = [cells.index(name) for name in asked], len(cells)
-                    break
-                if len(cells) == width and not all(cell is None or not cell.strip(":-") for cell in cells):
-                    return {name: cells[place] for name, place in zip(asked, places, strict=True)}
-        return {}
-
-    def spaced(self, line: str) -> str:
-        """Return the cells, separated by a comma and a space."""
-        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
-
-
 @lru_cache(maxsize=64)  # most rows of a plan have equal columns
 def _before(serializer: Serializer, columns: tuple[str, ...]) -> list[str]:
     return serializer.before(columns)
