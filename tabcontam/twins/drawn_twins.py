@@ -7,7 +7,6 @@ import numpy as np
 
 from tabcontam.errors import Skip
 from tabcontam.twins.base import Twin, UnseenTwin
-from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves
 from tabcontam.twins.thresholds import LEAST_TWINNED_SHARE, RESAMPLING_ROUNDS
@@ -63,33 +62,13 @@ class StatisticalTwin(Twin):
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return twins of rows with a draw that is no real row. Raises `Skip` if fewer than half have such a draw."""
-        moves = Moves(sample)
-        if texts := moves.texts():
-            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")
+        moves, every = Moves(sample), list(range(sample.twins))
+        moves.check_no_texts("which cannot be drawn from similar rows")
         draws: dict[int, list[Row]] = {}
-        every = list(range(sample.twins))
         for _ in range(RESAMPLING_ROUNDS):
-            for row, one in zip(every, _drawn(moves, every, rng), strict=True):
+            for row, one in zip(every, moves.drawn(every, rng), strict=True):
                 if not sample.is_real(one):
                     draws.setdefault(row, []).append(one)
         if len(draws) < max(2, LEAST_TWINNED_SHARE * sample.twins):
             raise Skip(f"only {len(draws)} of {sample.twins} rows have a draw that is not itself a row of the table")
-        kept = sorted(draws)
-        flat = [one for row in kept for one in draws[row]]
-        of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])
-        labels = baseline.drawn(flat, np.array(kept)[of].tolist(), rng)
-        blind = BlindClassifier(sample, kept, "choice")
-        codes = np.array([sample.classes.index(label) for label in labels])
-        taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
-        made, of_table = tuple(flat[place] for place in taken), tuple(sample.places[row] for row in kept)
-        chosen = tuple(labels[place] for place in taken)
-        return UnseenTwin(self.kind, of_table, sample.features, made, chosen)
-
-
-def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:
-    found: list[list[str | None]] = [[None] * len(moves.sample.features) for _ in rows]
-    for group in moves.groups:
-        for place, cells in enumerate(moves.moved(group, rows, rng)):
-            for feature, cell in zip(group, cells, strict=True):
-                found[place][feature] = cell
-    return [tuple(row) for row in found]
+        return self._of_draws(sample, draws, lambda flat, of: baseline.drawn(flat, of, rng), rng)
