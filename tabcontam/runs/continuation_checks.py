@@ -10,7 +10,7 @@ from tabcontam.config import PAPER, settings
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import digest_of
+from tabcontam.tables.unread_rows import digest_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import DatasetFacts, asked_queries, turns_in_words
 from tabcontam.verdicts.wording import phrase

@@ -85,8 +85,8 @@ class Table:
 
     `known` has the rows of each known file, in the order of `columns` (`known_rows.py`). `drawn_cells` are the cells
     with digits drawn by the owner, if the key is given (`planted_tables.py`). `withheld` are rows of the source that
-    were never published (`withheld_rows.py`). `fresh` are similar rows that no model can have read
-    (`fresh_table_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
+    were never published (`unread_rows.py`). `fresh` are similar rows that no model can have read
+    (`unread_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
     `facts` is the cache of `cached_fact`.
     """
 
