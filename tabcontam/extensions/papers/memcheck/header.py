@@ -161,7 +161,7 @@ class Header(RawTest):
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
     """Return the prompt that shows the file up to a cell, and asks for the rest of the row and `more` rows."""
     stops = csv_serializer().prefix(table.columns, table.rows[row], place)
-    names = csv_serializer().header(table.columns) if table.header else ()
+    names = csv_serializer().header(table.columns) if table.read.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
     rows = "one more row" if more == 1 else f"{more} more rows"
     what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"
