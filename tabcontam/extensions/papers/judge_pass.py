@@ -28,6 +28,7 @@ from tabcontam.extensions.papers.completion_judge import (
 )
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
+from tabcontam.extensions.papers.papers_settings import JUDGE
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, failed
 from tabcontam.models.provider_registry import ModelSettings, resolve
@@ -96,7 +97,7 @@ class JudgePass(RunPart):
                 f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
                 f"or leave {option('judge')} out"
             )
-        spec = self.config.judge or ""
+        spec = JUDGE.of(self.config) or ""
         try:
             self.resolved = resolve(spec)
             self.judge = judge = self.resolved.open(settings)
