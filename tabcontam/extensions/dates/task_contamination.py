@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.dates.chronological_analysis import DatedPair, OpennessGroup, groups_of
+from tabcontam.extensions.dates.chronological_analysis import OpennessGroup, groups_of
+from tabcontam.extensions.dates.dated_pairs import DatedPair
 from tabcontam.verdicts.dating import AFTER, BEFORE
 
 FILE = Path(__file__).with_name("task_contamination.toml")
