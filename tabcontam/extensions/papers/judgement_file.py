@@ -53,7 +53,7 @@ class JudgementsPart(FolderPart):
 
     def of_replay(self, found: ReplayOutcome) -> dict[str, Any]:
         """Return the judges of recorded completions and their agreement."""
-        from tabcontam.extensions.papers.recorded_judgements import judges
+        from tabcontam.extensions.papers.time_travel_records import judges
 
         return judges(found)
 

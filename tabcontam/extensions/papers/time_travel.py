@@ -20,10 +20,16 @@ from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
 from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
-from tabcontam.extensions.papers.recorded_judgements import RecordedCompletions, compared_of, judgements_of, result_key
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
 from tabcontam.extensions.papers.time_travel_records import KEYS as KEYS
-from tabcontam.extensions.papers.time_travel_records import Instance, parse_instance
+from tabcontam.extensions.papers.time_travel_records import (
+    Instance,
+    RecordedCompletions,
+    compared_of,
+    judgements_of,
+    parse_instance,
+    result_key,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded

@@ -31,9 +31,18 @@ from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, REMEMBERED_SHARE
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
-from tabcontam.extensions.papers.quiz.letters import LETTERS, chosen_letter, options_of
-from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
-from tabcontam.extensions.papers.quiz.quiz_answers import AT, BIASED, published_levels, question_of, units
+from tabcontam.extensions.papers.quiz.quiz_answers import (
+    AT,
+    BIASED,
+    LETTERS,
+    NONE,
+    PLACES,
+    chosen_letter,
+    options_of,
+    published_levels,
+    question_of,
+    units,
+)
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped

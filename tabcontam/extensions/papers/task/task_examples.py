@@ -39,9 +39,15 @@ from tabcontam.extensions.papers.task.recited_passages import (
     recited,
     text_of,
 )
-from tabcontam.extensions.papers.task.row_keys import counted_of, may_count, predictions_of
 from tabcontam.extensions.papers.task.rows_in_answers import listed_rows
-from tabcontam.extensions.papers.task.written_rows import identified_rows, trials_by_row, written_rows
+from tabcontam.extensions.papers.task.written_rows import (
+    counted_of,
+    identified_rows,
+    may_count,
+    predictions_of,
+    trials_by_row,
+    written_rows,
+)
 from tabcontam.extensions.papers.thresholds import (
     ASKED_EXAMPLES,
     ASKED_TEXTS,
