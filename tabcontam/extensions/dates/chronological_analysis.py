@@ -113,7 +113,6 @@ class Chronology:
 
     @property
     def whole(self) -> OpennessGroup:
-        """The group of all models."""
         return self.groups[0]
 
 

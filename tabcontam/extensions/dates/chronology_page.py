@@ -26,7 +26,6 @@ NO_TREND = "There are too few tables for a trend"
 
 
 def render_chronology(found: Sequence[Chronology], left_out: Sequence[str], runs: Sequence[str]) -> str:
-    """Return the page. It loads no other files."""
     style, style_hash = embedded(*STYLES)
     made = {"version": __version__, "style": style, "style_hash": style_hash, "runs": runs}
     return environment().get_template("chronology.html.jinja").render(**made, **_context(found, left_out))
@@ -102,7 +101,6 @@ def _over_llms(found: Chronology, *, before: bool) -> DatePlot | None:
 
 
 def _means(pairs: Iterable[DatedPair]) -> tuple[float, float]:
-    """Return the mean accuracy of an LLM and that of the majority class."""
     return fmean(pair.accuracy for pair in pairs), fmean(pair.majority for pair in pairs)
 
 

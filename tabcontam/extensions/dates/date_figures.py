@@ -180,7 +180,6 @@ def _points(axes: Axes, view: RunResults, one: Generation, *, longest: int = 20,
 
 
 def _correlation(one: Generation) -> str:
-    """Return the correlation in words; empty if it is unknown."""
     if one.value is None:
         return ""
     interval = "" if one.interval is None else f" ({one.interval[0]:.2f} to {one.interval[1]:.2f})"

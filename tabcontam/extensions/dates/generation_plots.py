@@ -18,7 +18,6 @@ ABOUT = (
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
     return {
         "generation_about": ABOUT,
         "generation_sentences": generation_sentences(view),
@@ -32,7 +31,6 @@ def generation_sentences(view: RunResults) -> tuple[str, ...]:
 
 
 def titled(view: RunResults, one: Generation) -> str:
-    """Return the title of a figure."""
     return f"Outputs of {table_of(view, one)} generated exactly, and {IN_WORDS[one.accuracy]} on it"
 
 

@@ -21,7 +21,6 @@ ABOUT = (
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
     found = openness(view)
     plots = [plot for plot in (_by_kind(found), _by_size(found)) if plot] if found else []
     return {
@@ -39,7 +38,6 @@ def openness_sentences(view: RunResults) -> tuple[str, ...]:
 
 
 def _members(found: OpennessAnalysis) -> str:
-    """Return a sentence that lists the LLMs of each kind of openness."""
     kinds = []
     for kind in found.kinds:
         titles = [one.title for one in kind.llms]

@@ -29,7 +29,6 @@ class CrossValidatedAccuracy:
 
     @property
     def lift(self) -> float:
-        """The accuracy minus the share of the most frequent class."""
         return self.accuracy - self.majority
 
 

@@ -43,12 +43,10 @@ class PublishedAccuracies:
 
     @property
     def whole(self) -> OpennessGroup:
-        """The group of all models."""
         return self.groups[0]
 
 
 def source() -> tuple[str, str]:
-    """Return the citation and its address."""
     held = _file()
     return held["citation"], held["address"]
 

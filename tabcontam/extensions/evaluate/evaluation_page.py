@@ -69,13 +69,11 @@ def document(found: Sequence[Evaluation], command: str, seed: int, *, schema: in
 
 
 def published(found: Sequence[Evaluation]) -> list[PublishedAuc]:
-    """Return the AUCs that the TabLLM paper published for these tables."""
     marks = (published_auc(name) for name in dict.fromkeys(one.dataset for one in found))
     return [mark for mark in marks if mark is not None]
 
 
 def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
-    """Return the page. It loads no other files."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -94,7 +92,6 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
 
 
 def titled(found: Evaluation) -> str:
-    """Return a title: the LLM, the table and the prompts."""
     prompts = f", prompts {found.prompts}" if found.prompts not in (None, "default") else ""
     return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
 
@@ -174,7 +171,6 @@ def spread(value: float | None) -> str:
 
 
 def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
-    """Return the learners' scores at one number of shots, by the learner's name."""
     return {one.name: one for one in at.learners}
 
 

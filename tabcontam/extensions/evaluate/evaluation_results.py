@@ -27,7 +27,6 @@ class Evaluation(TableFields):
 
     @property
     def learners(self) -> list[str]:
-        """The names of the learners that learned from the same shots."""
         return list(dict.fromkeys(one.name for at in self.shots for one in at.learners))
 
 

@@ -48,7 +48,6 @@ class JudgePair:
 
     @property
     def query(self) -> Query:
-        """The question to the judge."""
         return judge_query(self.compared)
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
@@ -114,7 +113,6 @@ class JudgePass(RunPart):
         self.models, self.label = (judge,), f"judge {judge.spec}"  # it may be under test, too
 
     def begin(self, session: Session, folder: Path) -> None:
-        """Take part in a session, whose completions are judged after it."""
         self.session, self.journal = session, JudgementJournal(folder)
 
     @property
@@ -123,14 +121,12 @@ class JudgePass(RunPart):
         return [planned for planned in self.session.plan if planned.test.judgeable and planned.subject.tested]
 
     async def connect(self) -> None:
-        """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
             await self.judge.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
-        """Give back the judge's connections and memory."""
         await self.judge.close()
 
     async def ask(self) -> None:
@@ -156,11 +152,9 @@ class JudgePass(RunPart):
             progress.end()
 
     def rescue(self) -> None:
-        """Store the judgements that could not be written to the folder."""
         self.journal.rescue()
 
     def facts(self) -> dict[str, Any]:
-        """Return the judge's facts, with its requests and costs so far."""
         used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
         judge = replace(
             used,
@@ -172,7 +166,6 @@ class JudgePass(RunPart):
         return {"judge": judge}
 
     def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
-        """Return the number of private rows that the judge would be shown, by its label and dataset."""
         rows: dict[tuple[str, str], set[int | str]] = {}
         for planned in plan if not self.judge.local else ():
             if planned.test.judgeable and planned.subject.tested:

@@ -37,11 +37,9 @@ class OverlapPart(RunPart):
         self.measure = _named(OVERLAP.of(self.config) or "", asks)
 
     def judging(self) -> AbstractContextManager[None]:
-        """Return a context in which Algorithm 1 compares texts by the measure."""
         return measured_by(self.measure)
 
     def facts(self) -> Mapping[str, Any]:
-        """Return the measure in the form of results.json."""
         return {"overlap": measure_name(self.measure)}
 
 

@@ -46,7 +46,6 @@ class QuizRecord:
 
     @property
     def setting(self) -> tuple[str, str, str | None]:
-        """The LLM, the dataset and its split."""
         return self.llm, self.dataset, self.split
 
     @property

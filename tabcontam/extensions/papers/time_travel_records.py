@@ -46,7 +46,6 @@ class Instance:
 
     @property
     def setting(self) -> tuple[str, str, str | None]:
-        """The LLM, the dataset and its split. All instances of a setting have one verdict."""
         return self.llm, self.dataset, self.split
 
 
@@ -106,7 +105,6 @@ def result_key(result: Result) -> ResultKey:
 
 
 def answered(instances: Iterable[Instance]) -> list[Instance]:
-    """Return the instances that have a guided completion."""
     return [one for one in instances if one.guided and one.guided.strip()]
 
 

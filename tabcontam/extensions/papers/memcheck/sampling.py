@@ -63,23 +63,18 @@ class SampledRowAnswers(AnswerKind):
     cells: Row = ()
 
     def truth(self, query: Query) -> Row:
-        """Return a row of the table; each query has another one."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """Return the row's number once for each of its cells."""
         return [self.row] * len(self.cells)
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent value of each column."""
         return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return for each column the cell of a random row."""
         return [rng.choice(table.column(name)) for name in table.columns]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the row as a line of a CSV file."""
         return csv_serializer().row(query.asked, values)
 
 
@@ -88,7 +83,6 @@ class SampledRowsRule(PublishedRule):
     """The rule that counts draws that are rows of the table; a row that is drawn again counts again."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many draws are rows of the table."""
         return _counted(trials).rows
 
 
@@ -147,7 +141,6 @@ class Sampling(Test):
         return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count would show nothing."""
         check_comparable(table)
         _check_countable(table)
         carried, first = (packed(table),), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
@@ -160,7 +153,6 @@ class Sampling(Test):
         return [query(number) for number in range(SAMPLED_ROWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the first row of a cut answer ended before the cut."""
         return _row(text.rpartition("\n")[0], query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -172,7 +164,6 @@ class Sampling(Test):
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the number of different rows of the table among the draws; no p-value."""
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
         luck = format_small_number(counts.alone * counts.draws)

@@ -31,7 +31,6 @@ AT, BIASED = "-at-", "-without-original"  # in the id of a query, after the id o
 
 
 def options_of(text: str) -> dict[str, str]:
-    """Return the options of a question by letter."""
     return {letter: option.strip() for letter, option in OPTION.findall(text)}
 
 

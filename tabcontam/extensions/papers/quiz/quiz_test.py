@@ -76,7 +76,6 @@ class QuizTest(Test):
     asked: int | None = None  # number of questions; None for as many as the verdict needs without any one column
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the questions about a table. Raises `Skip` if every feature reveals its alteration."""
         if table.text is not None:
             raise Skip("its rows are texts to read: the baseline draws cells, and no texts")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
@@ -155,14 +154,12 @@ class QuizTest(Test):
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the option that the answer chooses, if there is one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
         return Reading(answer, answer == truth, reply.text.strip()[:1] == truth, readable=answer is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how often the row's own cell was chosen, in comparison with the surer solver's chances."""
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_choice_share
 
@@ -218,7 +215,6 @@ class QuizTest(Test):
         return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
