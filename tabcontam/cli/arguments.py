@@ -1,6 +1,7 @@
 """The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.cli.command import Command
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
-from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
-from tabcontam.config import RULES, RunConfig
+from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_setting, add_settings
+from tabcontam.config import RESCORE, RULES, RunConfig, settings
 from tabcontam.errors import UsageError
 from tabcontam.version import __version__
 
@@ -226,11 +227,15 @@ def add_replay(command: argparse.ArgumentParser) -> None:
 
 
 def add_rescore(command: argparse.ArgumentParser) -> None:
+    from tabcontam.entry_points import load_settings
+
     command.description = "Judge a past run again, from the answers in its folder. No model is asked."
     command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
     about = "the rules that turn answers into verdicts (default: those of the run); the folder is rewritten"
     add_settings(command, "rules", help=about)
-    add_settings(command, "overlap", help=RunConfig.overlap.about.replace("rouge)", "that of the run)"))
+    load_settings()
+    for setting in settings(RESCORE).values():
+        add_setting(command, setting, help=re.sub(r"default: \w+", "default: that of the run", setting.about))
     add_settings(command, *OF_OUTPUT)
 
 

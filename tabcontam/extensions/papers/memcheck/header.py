@@ -91,7 +91,6 @@ class Header(RawTest):
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column of each cell."""
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
