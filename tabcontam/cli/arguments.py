@@ -1,12 +1,11 @@
 """The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
+from tabcontam.cli.command import Command, later
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
 from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
@@ -36,14 +35,8 @@ examples:
 """
 
 
-def _later(place: str) -> Callable[..., Any]:
-    """Return a function that imports a function of the command line, MODULE:NAME, when it is called, and calls it."""
-    module, _, name = place.partition(":")
-    return lambda given: getattr(import_module(f"tabcontam.cli.{module}"), name)(given)
-
-
 def _core(about: str, add: str, run: str) -> Command:
-    return Command(about, _later(add), _later(run))
+    return Command(about, later(f"tabcontam.cli.{add}"), later(f"tabcontam.cli.{run}"))
 
 
 # fmt: off
