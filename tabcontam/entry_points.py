@@ -30,8 +30,13 @@ class EntryPoint(NamedTuple):
 
     def load(self) -> Any:
         """Return the object. Raises any error of its module's import."""
-        module, _, path = self.value.partition(":")
-        return reduce(getattr, path.split("."), import_module(module))
+        return load_object(self.value)
+
+
+def load_object(place: str) -> Any:
+    """Return the object that MODULE:OBJECT names."""
+    module, _, path = place.partition(":")
+    return reduce(getattr, path.split("."), import_module(module))
 
 
 @cache

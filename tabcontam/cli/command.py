@@ -1,8 +1,9 @@
 """A command of the command line, as the core and extensions define it."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tabcontam.entry_points import load_object
 
 if TYPE_CHECKING:
     import argparse
@@ -23,5 +24,4 @@ class Command(NamedTuple):
 
 def later(place: str) -> Callable[[Any], Any]:
     """Return a function that imports the function MODULE:NAME when it is called, and calls it."""
-    module, _, name = place.partition(":")
-    return lambda given: getattr(import_module(module), name)(given)
+    return lambda given: load_object(place)(given)
