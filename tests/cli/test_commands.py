@@ -41,7 +41,6 @@ HEAVY = (
     "numpy",
     "rich",
     "jinja2",
-    "enchant",
     "scipy.stats",
     "scipy.optimize",
 )
