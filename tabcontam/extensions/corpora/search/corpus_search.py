@@ -20,7 +20,7 @@ class CorpusSearch:
         self._rows = RowSearch({number: RowLookup.of(lookup) for number, lookup in self._of(LookupMode.CELLS).items()})
         others = (LookupMode.WORDS, LookupMode.LETTERS, LookupMode.SIGNS)
         texts = {by: {number: lookup.texts for number, lookup in self._of(by).items()} for by in others}
-        self._ways = [self._rows, *(StringSearch(texts[by], by) for by in others)]
+        self._ways: list[RowSearch | StringSearch] = [self._rows, *(StringSearch(texts[by], by) for by in others)]
 
     def _of(self, by: LookupMode) -> Mapping[int, Lookup]:
         return {number: lookup for number, lookup in enumerate(self._lookups) if lookup.by is by}

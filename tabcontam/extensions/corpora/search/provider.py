@@ -15,10 +15,10 @@ from tabcontam.extensions.corpora.search.corpus_files import CorpusFiles, corpus
 from tabcontam.extensions.corpora.search.corpus_index import CorpusIndex
 from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass, ProcessLostError, SearchStoppedError
 from tabcontam.extensions.corpora.search.digest import digest
+from tabcontam.extensions.corpora.search.documents import Portion
 from tabcontam.extensions.corpora.search.index_search import IndexSearch
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.portions import portions
-from tabcontam.extensions.corpora.search.reader_input import Portion
 from tabcontam.extensions.corpora.search.tally import Tally
 from tabcontam.models.base import Doing, FatalError, Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import Provider
