@@ -5,18 +5,16 @@ block's words, with a zero byte around each.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tabcontam.evidence.questions import LookupMode
 from tabcontam.extensions.corpora.search.corpus_words import OF_A_WORD
 from tabcontam.extensions.corpora.search.exact_places import encode_text, everywhere, keys_of, only_signs
 from tabcontam.extensions.corpora.search.row_places import TextSpan
 from tabcontam.extensions.corpora.search.text_blocks import TextBlock
-from tabcontam.extensions.corpora.search.word_arrays import BY_FIRST, BY_LAST, PADDING, KnownHashes
+from tabcontam.extensions.corpora.search.word_arrays import BY_FIRST, BY_LAST, PADDING, Hashes, KnownHashes, Numbers
 from tabcontam.groups import grouped
-
-if TYPE_CHECKING:
-    from tabcontam.extensions.corpora.search.word_arrays import Hashes, Numbers
 
 NO_SIGNS = bytes(byte for byte in range(256) if bytes([byte]) not in OF_A_WORD)
 IS_SIGN = bytes(byte not in NO_SIGNS for byte in range(256))
@@ -80,10 +78,8 @@ def _compared(text: str, by: LookupMode) -> bytes:
     return only_signs(encode_text(text)) if by is LookupMode.SIGNS else encode_text(text)
 
 
-def _comparable(block: TextBlock, by: LookupMode) -> "tuple[bytes, Numbers | None]":
+def _comparable(block: TextBlock, by: LookupMode) -> tuple[bytes, Numbers | None]:
     """Return the text of a block in which strings are searched for, and the byte of the block at each of its places."""
-    import numpy as np
-
     if by is LookupMode.WORDS:
         padded = block.tokens.padded
         kept = np.flatnonzero(padded[1:] | padded[:-1]) + 1  # each word, and the byte after it
@@ -96,8 +92,6 @@ def _comparable(block: TextBlock, by: LookupMode) -> "tuple[bytes, Numbers | Non
 
 
 def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int, list[bytes]]]:
-    import numpy as np
-
     hashes = [int(_beginnings(text[:width], width)[0]) for text in texts]
     beginning: dict[int, list[bytes]] = {}
     for text, hashed in zip(texts, hashes, strict=True):
@@ -105,10 +99,8 @@ def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int
     return KnownHashes(np.array(hashes, np.uint64)), beginning
 
 
-def _beginnings(text: bytes, width: int) -> "Hashes":
+def _beginnings(text: bytes, width: int) -> Hashes:
     """Return, for each place of a text, a hash of the `width` bytes from there."""
-    import numpy as np
-
     if width == 16:
         first = _beginnings(text, 8)
         return first * np.uint64(BY_FIRST) + np.append(first[8:], np.zeros(min(8, len(first)), np.uint64))
