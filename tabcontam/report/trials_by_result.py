@@ -27,12 +27,12 @@ def cached_on_trial(find: Callable[Concatenate[Trial, Given], Found]) -> Callabl
     """Return `find` as a function that caches its results on a `CachedTrial`."""
 
     @wraps(find)
-    def once(trial: Trial, *given: Given.args, **named: Given.kwargs) -> Found:
+    def once(trial: Trial, /, *given: Given.args, **named: Given.kwargs) -> Found:
         if not isinstance(trial, CachedTrial):
             return find(trial, *given, **named)
         if trial.computed is None:
             trial.computed = {}
-        key = (find.__name__, *given)
+        key = (find.__name__, *given, *sorted(named.items()))
         if key not in trial.computed:
             trial.computed[key] = find(trial, *given, **named)
         found: Found = trial.computed[key]

@@ -105,7 +105,7 @@ class TwinShareTest(ClassificationTest):
 
     def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.label_baseline import predict_fresh_rows
 
         found, labels = predict_fresh_rows(table), fresh_labels(table)
         places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
