@@ -38,7 +38,6 @@ FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary"
 TEXTS = ("source", "statistic_name", "null", "interval_of")
 MEASURED = [name for name, kind in RESULTS.items() if kind != TEXT or name in TEXTS]  # the columns of a case
 LARGE = 20_000  # most results with one case each: readers of JUnit cannot show hundreds of thousands
-LONGEST_MESSAGE = 200
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,13 @@ class _Case:
     outcome: str = ""
     properties: Mapping[str, str] | None = None
 
-    def element(self, suite: str) -> ElementTree.Element:
+    def element(self, suite: str, *, longest_message: int = 200) -> ElementTree.Element:
         attributes = {"classname": suite, "name": visible(self.name, line=True), "time": _time(self.seconds)}
         case = ElementTree.Element("testcase", attributes)
         if self.properties is not None:
             _add_properties(case, self.properties)
         if self.tag:
-            message = visible(shorten(self.message, LONGEST_MESSAGE), line=True)
+            message = visible(shorten(self.message, longest_message), line=True)
             attributes = {"message": message, "type": self.outcome} if self.outcome else {}
             ElementTree.SubElement(case, self.tag, attributes).text = visible(self.text)
         return case
