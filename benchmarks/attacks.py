@@ -139,7 +139,7 @@ def predict(counts: Counts, table: Table, runs: int) -> None:
 
 def carded() -> Iterator[Table]:
     """The tables with a card that are at hand."""
-    for name in (name for name, card in load_cards().items() if not card.completed):
+    for name in (name for name, card in load_cards().items() if not card.dates.completed):
         with suppress(UsageError):
             yield load_table(name)
 

@@ -32,8 +32,7 @@ from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import Table, load_table
-from tabcontam.twins.fresh_predictions import FreshPredictions
-from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.label_baseline import BOOSTING, LINEAR, FreshPredictions, models
 from tabcontam.twins.twin_sample import sample
 
 RUNS = 1000  # a line

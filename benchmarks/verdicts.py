@@ -356,7 +356,7 @@ def side_by_side(jobs: Mapping[str, tuple[Callable[..., object], tuple[object, .
 def at_hand() -> list[str]:
     """The shipped tables whose file is on this machine."""
     names = []
-    for name in (name for name, card in load_cards().items() if not card.completed):
+    for name in (name for name, card in load_cards().items() if not card.dates.completed):
         try:
             load_table(name)
         except UsageError:

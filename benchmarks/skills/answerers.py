@@ -129,8 +129,7 @@ def options(cell: PlannedResult, query: Query) -> dict[str, dict[str, str]]:
     """The rows that a question with lettered options could mean, by their letter; none of any other question."""
     if not PAPERS:
         return {}
-    from tabcontam.extensions.papers.quiz.letters import LETTERS, options_of
-    from tabcontam.extensions.papers.quiz.levels import NONE
+    from tabcontam.extensions.papers.quiz.quiz_answers import LETTERS, NONE, options_of
 
     if query.asked != LETTERS:
         return {}

@@ -47,14 +47,13 @@ from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import load_tables
-from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
 from tabcontam.tables.readers.base import text_format
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import with_withheld
+from tabcontam.tables.unread_rows import with_fresh, with_withheld
 from tabcontam.verdicts.document import write_results
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_building import build_results
@@ -371,8 +370,8 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
     folder = run.config.out or new_folder(started)
     check_same_run(folder, run)
     for table in run.tables:
-        if table.read:
-            tell(f"{table.named}: {table.read}")
+        if table.read.how:
+            tell(f"{table.named}: {table.read.how}")
     session, parts = _session(run, folder, progress), run.parts
 
     def judged(finished: bool) -> RunResults:

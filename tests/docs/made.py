@@ -23,6 +23,7 @@ from tests.made_tables import as_needed, wide
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+EXTENSION_PAGES = sorted((ROOT / "tabcontam" / "extensions").glob("*/README.md"))
 COMMANDS = DOCS / "commands"
 MODELS = DOCS / "test-your-own-model.md"
 SCHEMA = DOCS / "results.schema.json"

@@ -28,7 +28,7 @@ from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import comparable_rows
+from tabcontam.tables.unread_rows import comparable_rows
 
 UNIT = "nats a token"
 

@@ -186,7 +186,7 @@ def cells_by_order(
                 continue
             row = {name: cells[place] for name, place in zip(query.asked, asked_places, strict=True)}
             if all(_fitting(name, cell, sorts[name], exact) for name, cell in row.items()):
-                written = serializer.row((), cells)
+                written = serializer.row([""] * len(cells), cells)
                 if not exact or written.endswith(line.strip()):
                     return values_bare(row, sorts)
     return {}

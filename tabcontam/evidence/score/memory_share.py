@@ -31,10 +31,10 @@ from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
 from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, ReferenceTwinAccuracy, TwinLossDifference
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
-from tabcontam.tables.fresh_table_rows import fresh_labels
 from tabcontam.tables.row_draws import in_random_order
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+from tabcontam.tables.unread_rows import fresh_labels
 
 TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
 
@@ -105,7 +105,7 @@ class TwinShareTest(ClassificationTest):
 
     def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
         """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.label_baseline import predict_fresh_rows
 
         found, labels = predict_fresh_rows(table), fresh_labels(table)
         places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
@@ -251,7 +251,7 @@ class MemoryShare(ShareTest, TwinShareTest):
 def _learned_answers(table: Table) -> Mapping[int, Sequence[str]]:
     """Return the learners' answers to each row that may be asked about."""
     if table.fresh:
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.label_baseline import predict_fresh_rows
 
         return predict_fresh_rows(table).own
     twin = unseen_twin(table, TWIN)

@@ -120,7 +120,6 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries at each number of shots, each before the query about its twin. Raises `Skip`."""
         _, question = task_of(table)
         plan = self.dealt(table, rng)
         return [
@@ -147,13 +146,11 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
         return found
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
-        """Return the named class, or the likeliest one by log-probabilities; no class if two are equally likely."""
         if not isinstance(reply, Likelihoods):
             return super().read(query, reply, serializer)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the accuracy over all numbers of shots, and the results at each number; no p-value."""
         found = evaluated(trials)
         asked = sum(one.asked for one in found)
         hits = sum(one.own.right for one in found)
@@ -235,7 +232,6 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
-        """Return a question about these cells, after the `shown` rows with their answers."""
         target = table.column(table.target or "")
         shots = [
             (_text(table, serializer, _cells(table, row, cells)), question.answer(target[row] or "")) for row in shown
@@ -254,7 +250,6 @@ class FewShotScored(InWordsTest, FewShot):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
 
     def in_words(self, samples: int | None) -> Test | None:
-        """Return the test to use for a model that reports no log-probabilities."""
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
@@ -367,7 +362,6 @@ def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
 
 
 def _sentence(found: Sequence[ShotResult]) -> str:
-    """Return the accuracy at each number of shots as a sentence."""
     if not any(one.asked for one in found):
         return "no row was classified"
     parts = []

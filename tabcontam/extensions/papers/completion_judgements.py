@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.groups import grouped
 from tabcontam.statistics.kappa import measure_agreement
 from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts, MadePairRecord
-from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
+from tabcontam.verdicts.result_types import Result, ResultKey
 
 TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
 COMPLETIONS: Literal["completions"] = "completions"
@@ -65,22 +65,12 @@ class Judgement:
 
 def judgement_of(line: Mapping[str, Any]) -> Judgement:
     """Return the judgement on a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
-    named = {"prompts": PROMPTS, **line}
-    place = ResultKey(**{name: named[name] for name in ResultKey._fields if name in named})
-    texts = (*place, line["query"], line["by"], line["pair"])
-    if not all(isinstance(text, str) for text in texts):
+    place = ResultKey(*(line[name] for name in ResultKey._fields))
+    held = {each.name: line[each.name] for each in fields(Judgement) if each.name != "place"}
+    found = Judgement(place, **held | {name: held[name] and Likeness(held[name]) for name in ("word", "made")})
+    if not all(isinstance(text, str) for text in found.key):
         raise TypeError("a name is not a text")
-    return Judgement(
-        place,
-        line["query"],
-        line["by"],
-        line["pair"],
-        None if line["word"] is None else Likeness(line["word"]),
-        line.get("person") is True,
-        None if line.get("made") is None else Likeness(line["made"]),
-        line.get("begging") is True,
-        *(str(line.get(name) or "") for name in ("reply", "detail", "version")),
-    )
+    return found
 
 
 def pair_of(compared: CompletionPair) -> str:
@@ -103,7 +93,6 @@ class Judgements(PartRecords):
         return iter(self._all)
 
     def with_these(self, more: Iterable[Judgement]) -> "Judgements":
-        """Return these judgements together with later ones."""
         return Judgements([*self._all, *more])
 
     @cached_property
@@ -126,12 +115,7 @@ class Judgements(PartRecords):
         found = self._of_pairs.get((place, compared.query_id, pair_of(compared)), {})
         return {by: found[by] for by in self.judges if by in found}
 
-    def made(self, by: str) -> list[Judgement]:
-        """Return a judge's judgements of pairs that were made to check judges."""
-        return [one for one in self._all if one.made is not None and one.by == by]
-
     def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials of a test, each with the judgement that counts for it."""
         if not isinstance(test, JudgedTest) or not self._all:
             return trials
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
@@ -147,11 +131,9 @@ class Judgements(PartRecords):
         return [line | {"judged": own} if (own := words_of.get(line["query"])) else line for line in lines]
 
     def fields(self, lines: Iterable[Line], results: Iterable[Result]) -> dict[str, Any]:
-        """Return the judges and their agreement, as fields of a run's results."""
         return judged_by(self, compared_in(lines) if self._all else {}, results)
 
     def lines(self) -> list[Line]:
-        """Return the judgements as lines of judgements.jsonl."""
         return [one.line() for one in self._all]
 
     def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
@@ -162,12 +144,12 @@ class Judgements(PartRecords):
 
 def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
     """Return the record of each judge of a run's completions, in the order of `Judgements.judges`."""
-    judged = _judgements_of_pairs(judgements, compared)
+    judged = _judgements_of_pairs(judgements, compared).values()
     facts = []
     for by in judgements.judges:
-        own = [one for words in judged.values() for name, one in words.items() if name == by]
+        own = [words[by] for words in judged if by in words]
         words = Counter(one.word for one in own if one.word is not None)
-        made = grouped(judgements.made(by), lambda one: one.made)
+        made = grouped((one for one in judgements if one.made and one.by == by), lambda one: one.made)
         facts.append(
             JudgeFacts(
                 by=by,
@@ -217,15 +199,13 @@ def agreements(judgements: Judgements, compared: Compared, results: Iterable[Res
     The text alone can only decide between an exact match and no match. A method is a test with a published rule that
     decided the same setting.
     """
-    labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
-    for place, own in compared.items():
-        for one in own:
-            labels[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
+    pairs = {(place, one.query_id): one for place, own in compared.items() for one in own}
+    words = {TEXT: {item: Likeness.EXACT if one.exact else Likeness.NONE for item, one in pairs.items()}}
     for item, found in _judgements_of_pairs(judgements, compared).items():
         for by, judgement in found.items():
             if judgement.word is not None:
-                labels[by][item] = judgement.word
-    words = {by: own for by, own in labels.items() if own}
+                words.setdefault(by, {})[item] = judgement.word
+    words = {by: words[by] for by in (TEXT, *judgements.judges) if words.get(by)}
     if len(words) < 2:
         return ()
     people = {one.by for one in judgements if one.person}

@@ -56,7 +56,6 @@ class FeatureNames(WordedTest, WordListTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query and its decoys. Raises `Skip` if the first names give the other names away."""
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
         expected = select_hidden_words(table.columns[len(shown) :], rendered(write()))
@@ -73,7 +72,6 @@ class FeatureNames(WordedTest, WordListTest):
         return with_decoys(table, true, drafts)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
-        """Return the names that the answer contains and, for the published count, whether it contains all of them."""
         reading = super().read(query, reply, serializer)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 

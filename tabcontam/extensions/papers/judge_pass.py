@@ -29,6 +29,7 @@ from tabcontam.extensions.papers.completion_judge import (
 )
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
+from tabcontam.extensions.papers.papers_settings import JUDGE
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, failed
 from tabcontam.models.provider_registry import ModelSettings, resolve
@@ -48,7 +49,6 @@ class JudgePair:
 
     @property
     def query(self) -> Query:
-        """The question to the judge."""
         return judge_query(self.compared)
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
@@ -97,7 +97,7 @@ class JudgePass(RunPart):
                 f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
                 f"or leave {option('judge')} out"
             )
-        spec = self.config.judge or ""
+        spec = JUDGE.of(self.config) or ""
         try:
             self.resolved = resolve(spec)
             self.judge = judge = self.resolved.open(settings)
@@ -114,7 +114,6 @@ class JudgePass(RunPart):
         self.models, self.label = (judge,), f"judge {judge.spec}"  # it may be under test, too
 
     def begin(self, session: Session, folder: Path) -> None:
-        """Take part in a session, whose completions are judged after it."""
         self.session, self.journal = session, JudgementJournal(folder)
 
     @property
@@ -125,14 +124,12 @@ class JudgePass(RunPart):
         ]
 
     async def connect(self) -> None:
-        """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
             await self.judge.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
-        """Give back the judge's connections and memory."""
         await self.judge.close()
 
     async def ask(self) -> None:
@@ -158,11 +155,9 @@ class JudgePass(RunPart):
             progress.end()
 
     def rescue(self) -> None:
-        """Store the judgements that could not be written to the folder."""
         self.journal.rescue()
 
     def facts(self) -> dict[str, Any]:
-        """Return the judge's facts, with its requests and costs so far."""
         used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
         judge = replace(
             used,
@@ -174,7 +169,6 @@ class JudgePass(RunPart):
         return {"judge": judge}
 
     def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
-        """Return the number of private rows that the judge would be shown, by its label and dataset."""
         rows: dict[tuple[str, str], set[int | str]] = {}
         for planned in plan if not self.judge.local else ():
             if isinstance(planned.test, JudgedTest) and planned.subject.tested:

@@ -66,7 +66,6 @@ class InstanceListAnswers(SeveralRowsAnswers):
     """Answers with rows of a file, one a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return one line for each row, or each text unchanged."""
         return "\n".join(map(str, values)) if _of_words(query) else super().text(query, values, prompt)
 
 
@@ -116,7 +115,6 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
     max_tokens: ClassVar[int] = 512
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column or entity of each cell; texts have no entity."""
         return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -162,14 +160,12 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
         return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = _recited(trials) if texts else replace(super().weigh(trials, level), detectable_share=None)
         read = (trial for trial in trials if trial.readable and trial.query.paper)
         return with_more(evidence, "; ".join(dict.fromkeys(map(_published, read))))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation of all instances would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
             every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
@@ -195,7 +191,6 @@ def _of_words(query: Query) -> bool:
 
 
 def _listed(table: Table, count: int) -> Prompt:
-    """Return the prompt that names the dataset and asks for its first instances."""
     name, header = dataset_in_prompt(table)
     if table.text is not None:
         about = f"Dataset: {name}"

@@ -228,7 +228,7 @@ SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "me
 @pytest.mark.parametrize("test", SHOWING)
 def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) -> None:
     table, serializer = replace(ships()), FORMS[form]
-    header, rows = serializer.header(table.columns)[0], {serializer.row((), row) for row in table.rows}
+    header, rows = serializer.header(table.columns)[0], {serializer.row(table.columns, row) for row in table.rows}
     for asked in by_id()[test].queries(table, serializer, Random(0)):
         if asked.decoy_of:  # shows the cells of one feature alone
             continue

@@ -83,7 +83,6 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
     published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = _recited(trials, guided) if texts else super().weigh(guided, level)
@@ -91,7 +90,6 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
         return with_more(evidence, comparisons)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation of all pieces would not be detected, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
@@ -109,7 +107,6 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
 
 
 def with_more(evidence: Evidence, more: str) -> Evidence:
-    """Return the evidence with `more` appended to its sentence."""
     return replace(evidence, sentence="; ".join(filter(None, (evidence.sentence, more))))
 
 

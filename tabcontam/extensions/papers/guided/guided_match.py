@@ -24,7 +24,6 @@ class AlgorithmTwo(PublishedRule):
     """The rule that requires one exact or two near-exact matches. Without a judge, only exact matches are known."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision from the judgements so far."""
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
@@ -37,11 +36,9 @@ class AlgorithmTwo(PublishedRule):
         return unjudged if silent else None
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many completions are exact or near-exact matches."""
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return in words the numbers of exact and of near-exact matches, and the judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
         silent = sum(trial.readable and word_of(trial) is None for trial in trials)
@@ -100,7 +97,6 @@ class GuidedMatch(JudgedTest, FeatureTest, GuidedTest):
     }
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the ten guided queries of the published rule. Raises `Skip` if no instance can be cut in two."""
         return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
@@ -115,7 +111,6 @@ class GuidedMatch(JudgedTest, FeatureTest, GuidedTest):
         return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return how many completions match; no p-value."""
         hits = RULE.hits(trials)
         return Evidence(
             statistic=Statistic(name="matches", value=hits),

@@ -86,25 +86,20 @@ class GuidedAnswers(CellAnswers):
     """Answers with cells of a row or the second piece of a text. A model without memory gives another row's piece."""
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """Return the true cells or the true piece."""
         return query.expected
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent values or, for texts, the end of the first text that is not asked."""
         return self._of_another(table, query, 0) if of_text(query) else super().usual(query, table)
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return the likeliest values or, for texts, the end of a random other text."""
         if of_text(query):
             return self._of_another(table, query, rng.randrange(len(table.rows)))
         return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return values drawn by their frequency in the column or, for texts, the end of a random other text."""
         return self.predicted(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the piece unchanged, or the cells as a row in the form of the prompt's rows."""
         return values[0] or "" if of_text(query) else super().text(query, values, prompt)
 
     def piece(self, table: Table, query: Query, row: int) -> str:
@@ -131,13 +126,11 @@ class GuidedTest(CellTest):
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the guided queries, each followed by its arms. Raises `Skip` if no instance can be cut in two."""
         text = table.text
         written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
         return sorted(written, key=lambda query: bool(query.decoy_of))
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a cut answer has all cells or, for a text, as many words as the second piece."""
         if not of_text(query):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
@@ -163,7 +156,6 @@ class GuidedTest(CellTest):
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return the asked cells; there may be only one."""
         read = read_one_cell if len(query.asked) == 1 else read_several_cells
         return read(query, text, sorts, serializer)
 

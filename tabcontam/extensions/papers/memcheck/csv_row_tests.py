@@ -39,7 +39,6 @@ class RawAnswers(CellAnswers):
     """Answers with cells of a row as a line of a CSV file, or with a single cell as in such a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the cells as a line, or a single cell."""
         one = len(query.asked) < 2
         return csv_serializer().value(shown_value(values[0])) if one else csv_serializer().row(query.asked, values)
 
@@ -59,7 +58,6 @@ class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
     answering: ClassVar[AnswerKind] = RawAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether all asked cells of a cut answer ended before the cut, as a line of a CSV file."""
         return super().complete(query, text, csv_serializer())
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:

@@ -63,7 +63,6 @@ class CsvFeatureCompletion(RawTest, RemovedValueTest):
     further: ClassVar[int] = CSV_PLACES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
         predictions = self._predictions(table, place) if pool else {}
@@ -87,7 +86,6 @@ class CsvFeatureCompletion(RawTest, RemovedValueTest):
         return super().cells(query, text, serializer)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
-        """Return the value in the answer, which also decides the published count."""
         reading = super().read(query, reply, serializer)
         exact = isinstance(reading.parsed, dict) and agrees(reading.parsed.get(query.asked[0]), query.expected[0])
         return replace(reading, paper_hit=query.paper and reading.readable and exact)

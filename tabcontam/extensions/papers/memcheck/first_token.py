@@ -47,12 +47,10 @@ class FirstCharactersAnswers(RawAnswers):
     """Answers with the beginning of a row."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent beginning."""
         length = length_of(table)
         return [Counter(text[:length] for text in texts_of(table)).most_common(1)[0][0] if length else ""]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the beginning as it is."""
         return values[0] or ""
 
 
@@ -104,7 +102,6 @@ class FirstToken(CellBets, RawTest):
         return dict.fromkeys(query.asked, entity_names(table, [first]).get(first, first))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if half of the rows have the same beginning."""
         places, length = places_of(table), length_of(table)
         if not length:
             alike = f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters"
@@ -124,11 +121,9 @@ class FirstToken(CellBets, RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the answer has more characters than are compared."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
-        """Return the first characters of the line with the answer."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)

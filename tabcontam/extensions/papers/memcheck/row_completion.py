@@ -65,7 +65,6 @@ class RowCompletion(CellBets, RawTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if every row equals one of the ten before it."""
         places = places_of(table)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 

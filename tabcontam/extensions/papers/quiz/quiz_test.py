@@ -32,9 +32,18 @@ from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, REMEMBERED_SHARE
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
-from tabcontam.extensions.papers.quiz.letters import LETTERS, chosen_letter, options_of
-from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
-from tabcontam.extensions.papers.quiz.quiz_answers import AT, BIASED, published_levels, question_of, units
+from tabcontam.extensions.papers.quiz.quiz_answers import (
+    AT,
+    BIASED,
+    LETTERS,
+    NONE,
+    PLACES,
+    chosen_letter,
+    options_of,
+    published_levels,
+    question_of,
+    units,
+)
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped
@@ -65,7 +74,6 @@ class QuizTest(ReferredTest, ResampledTest):
     asked: int | None = None  # number of questions; None for as many as the verdict needs without any one column
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the questions about a table. Raises `Skip` if every feature reveals its alteration."""
         if table.text is not None:
             raise Skip("its rows are texts to read: the baseline draws cells, and no texts")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
@@ -144,14 +152,12 @@ class QuizTest(ReferredTest, ResampledTest):
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
-        """Return the option that the answer chooses, if there is one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
         return Reading(answer, answer == truth, reply.text.strip()[:1] == truth, readable=answer is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how often the row's own cell was chosen, in comparison with the surer solver's chances."""
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_choice_share
 
@@ -200,7 +206,6 @@ class QuizTest(ReferredTest, ResampledTest):
         return f"; by the published count {shares}"
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))

@@ -11,9 +11,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
-from tabcontam.extensions.papers.quiz.letters import options_of
-from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
-from tabcontam.extensions.papers.quiz.quiz_answers import published_levels
+from tabcontam.extensions.papers.quiz.quiz_answers import NONE, PLACES, options_of, published_levels
 from tabcontam.extensions.papers.quiz.quiz_test import QuizTest
 from tabcontam.extensions.papers.quiz.quizzes import Quiz, QuizCompletion, QuizCompletionObfuscated, QuizObfuscated
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
