@@ -163,7 +163,6 @@ class WordListTest(PooledTest, WordTest):
         return list(found.values())
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even all words in the answer, and none in decoys, would be no detection, or None if it would."""
         chances: dict[str, float] = {}
         for query in queries:
             for word, prediction in query.chance.items():

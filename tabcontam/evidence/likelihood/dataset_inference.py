@@ -82,10 +82,6 @@ class DatasetInference(LikelihoodTest):
     only_with: ClassVar[RequiredInput] = RequiredInput.WITHHELD
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return queries about published and withheld rows, in turn.
-
-        Raises `Skip` if there are too few, or if the two kinds of rows visibly differ.
-        """
         if not table.withheld:
             raise Skip("no unpublished rows of the table's source were given")
         rows = comparable_rows(table)
@@ -115,7 +111,6 @@ class DatasetInference(LikelihoodTest):
         return reading(loss, UNIT)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the published rows' ranks, and its p-value if chance chose which rows were published."""
         found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
         plain = [loss for trial, loss in found if not trial.query.decoy_of]
         withheld = [loss for trial, loss in found if trial.query.decoy_of]

@@ -82,10 +82,6 @@ class Digits(LikelihoodTest):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each asked row of a column; its own number comes first.
-
-        Raises `Skip` if no column can be asked.
-        """
         left_out: dict[str, str] = {}
         chosen: list[int] = []
         numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
@@ -121,7 +117,6 @@ class Digits(LikelihoodTest):
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
-        """Return the rank of the row's own number among all numbers; unreadable if some were not scored."""
         scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -131,7 +126,6 @@ class Digits(LikelihoodTest):
         return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the p-value of the product of the columns' exact p-values, and the same without each column."""
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)

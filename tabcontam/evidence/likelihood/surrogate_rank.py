@@ -118,7 +118,6 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         return SampledRank(samples) if samples else None
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row with a cell that can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         return self._about(asked, "a cell that others could hold as well", len(asked), table, serializer, rng)
 
@@ -150,7 +149,6 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the ranks, and its p-value if all ranks are equally likely."""
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
         most = max(map(len, sampled.values()), default=0)

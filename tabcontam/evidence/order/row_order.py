@@ -161,7 +161,6 @@ class RowOrder(Test):
     published = ShardedTRule("shards are likelier in the file's order than in others", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each shard; the file's order comes first. Raises `Skip` if the order cannot be tested."""
         examined = shards_of(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         windows = _cut(table, rows, MOST_SHARD_ROWS, rng)  # a few rows may not show an order
@@ -177,14 +176,12 @@ class RowOrder(Test):
         return found
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
-        """Return by how many nats the file's order is likelier than the reverse order."""
         if reply.state is not ReplyState.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, backwards = reply.values
         return Reading(f"{own - backwards:+.6f} nats", hit=own > backwards, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the exact p-value of the signed ranks, and the p-value of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
         likelier = "likelier in the file's order than backwards"

@@ -113,7 +113,6 @@ class CellTest(LearningTest):
         return FeatureFacts(self.lies_in(table, query), {name: values for name, values in found.items() if values})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether all asked features of a cut answer ended before the cut."""
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
@@ -231,7 +230,6 @@ class CellTest(LearningTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         each = {sampled_query(query.id): query for query in queries if query.chance}
         return low_power([list(query.chance.values()) for query in each.values()], level)
 

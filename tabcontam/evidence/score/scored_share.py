@@ -87,7 +87,6 @@ class MemoryShareScored(TwinShareTest):
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` in the same cases."""
         table = replace(table, fresh=())
         asked, twin = super().queries(table, serializer, rng), unseen_twin(table, TWIN)
 
@@ -105,13 +104,11 @@ class MemoryShareScored(TwinShareTest):
         ]
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
-        """Return the likeliest class; no class if two are equally likely."""
         if isinstance(reply, Likelihoods):
             return likeliest(query, reply)
         return super().read(query, reply, serializer)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the evidence of `memory_share`; its sentence also reports the log-loss and the AUC."""
         found = super().weigh(trials, level)
         return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), memory=None)
 
