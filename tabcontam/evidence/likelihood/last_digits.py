@@ -20,7 +20,7 @@ from tabcontam.evidence.likelihood.exchange_groups import (
     strongest_reader,
 )
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
     ASSIGNMENT_SEED,
@@ -134,8 +134,8 @@ class Digits(LikelihoodTest):
         expected_hits = sum(one.expected_likeliest for one in every)
         p_values = {column: one.p_value for column, one in own.items() if one.rows}
         p_value = fisher(list(p_values.values()))
-        unread = len(trials) - sum(trial.readable for trial in trials)
-        not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
+        read = sum(trial.readable for trial in trials)
+        not_scored = count_unread(read, len(trials), "rows were not scored")
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
             statistic=Statistic(name="chance of the row's own number", value=chance, expected=expected),
@@ -146,7 +146,7 @@ class Digits(LikelihoodTest):
             f"expected); {by_column or 'no column'}{not_scored}",
             hits=likeliest,
             asked=len(trials),
-            answered=len(trials) - unread,
+            answered=read,
             expected_hits=expected_hits,
             p_value=p_value,
             columns={

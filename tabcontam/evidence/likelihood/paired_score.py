@@ -16,6 +16,7 @@ from tabcontam.evidence.likelihood.scored_rows import (
     reading,
     select_value_tokens,
 )
+from tabcontam.evidence.number_wording import count_unread
 from tabcontam.evidence.thresholds import SCORED_ROWS
 from tabcontam.statistics.auc import paired
 from tabcontam.statistics.exact_statistics import t_interval
@@ -83,7 +84,7 @@ class PairedScore(LikelihoodTest):
         hits = sum(one > twin for one, twin in signed)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
+        unread = count_unread(len(pairs), asked, "pairs were not scored")
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(

@@ -10,6 +10,7 @@ from typing import ClassVar
 from tabcontam.evidence.base import Capability, Evidence, Statistic, Trial
 from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.scored_rows import ValueToken, format_interval
+from tabcontam.evidence.number_wording import count_unread
 from tabcontam.evidence.thresholds import LEAST_LIKELY_SHARE, LEAST_TOKEN_DEVIATION
 from tabcontam.statistics.exact_statistics import t_interval
 
@@ -60,7 +61,7 @@ class Perplexity(PairedScore):
         ranked = super().weigh(trials, level)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
+        unread = count_unread(len(pairs), asked, "pairs were not scored")
         apart = f"{twin - own:+.2f}{format_interval(interval)}"
         took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {apart}"
         return replace(

@@ -32,7 +32,7 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.mixins import InWordsTest, LearningTest
-from tabcontam.evidence.number_wording import describe_p_value, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, format_small_number
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
@@ -169,7 +169,7 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         among = f"{hits} of {len(found)} cells are among the likeliest {HIT_PERCENT}% of the values for their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{nearby}"
         asked = len({sampled_query(trial.query.id) for trial in trials})
-        unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
+        unread = count_unread(len(found), asked, "cells could not be read")
         counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
         return Evidence(
             statistic=Statistic(name="mean rank of the own cell", value=value, expected=0.5),

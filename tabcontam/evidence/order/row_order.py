@@ -24,7 +24,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.order.order_signs import strongest
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
@@ -187,13 +187,13 @@ class RowOrder(Test):
         likelier = "likelier in the file's order than backwards"
         mean = f", by {fmean(gains):+.2f} nats on average" if gains else ""
         by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
-        unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
+        unread = count_unread(len(gains), len(trials), "shards were not scored")
         return Evidence(
             statistic=Statistic(name=f"shards of rows that are {likelier}", value=first, expected=len(gains) / 2),
             null="rows that may change places could as well stand the other way round",
             sentence=f"{first} of {len(gains)} shards are {likelier} "
             f"({format_small_number(len(gains) / 2)} expected){mean} "
-            f"({describe_p_value(p_value)}){by_t}{unread * (len(gains) < len(trials))}",
+            f"({describe_p_value(p_value)}){by_t}{unread}",
             hits=first,
             asked=len(trials),
             answered=len(gains),

@@ -28,7 +28,7 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.mixins import InWordsTest
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
 from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
@@ -123,8 +123,7 @@ class Planted(InWordsTest, LikelihoodTest):
         hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.total for one in found)
         among = f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells"
         sizes = [one.total for one in found]
-        lost = len(trials) - len(found)
-        unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
+        unread = count_unread(len(found), len(trials), "cells could not be read")
         p_value = rank_sum_tail([one.rank for one in found], sizes)
         value = fmean((one.rank - 0.5) / one.total for one in found) if found else 0.5
         return Evidence(
