@@ -141,6 +141,7 @@ class FullCompletion(WordedTest, RowTest):
     holds: ClassVar[bool] = True
     further: ClassVar[int] = FURTHER_NEXT_ROWS
     whole: ClassVar[str] = "next rows are right in every counted cell"
+    published_line = staticmethod(completion_line)  # the first line, or the second one if the first is short
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -166,10 +167,6 @@ class FullCompletion(WordedTest, RowTest):
         asked = [*paper, *unsure_first(rng, others, predictions, self.further)[: self.further]]
         queries = (query(last) for last in asked)
         return _numbered(self.id, (without_missing(query, table) for query in queries))
-
-    def published_line(self, text: str) -> str:
-        """Return the first line, or the second one if the first is short."""
-        return completion_line(text)
 
 
 class RemovedValueTest(OneCellTest):

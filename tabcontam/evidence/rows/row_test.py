@@ -74,6 +74,58 @@ MORE = "0"  # appended to a cut answer, to see which of its values may be incomp
 NULL = "the answers stay, and the hidden cells are drawn again from the baseline's prediction"
 
 
+def _placed_cells(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell] | None:
+    """Return the asked cells of a line as the serializer writes it, or of a table; None for any other text."""
+    if row := cells_by_order(text, query, sorts, serializer, exact=True):
+        return row
+    if not is_table(text):
+        return None
+    return values_bare(read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer), sorts)
+
+
+def read_several_cells(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell]:
+    """Return an answer's texts for the asked features; they need not be possible values of these features."""
+    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+        return placed
+    row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
+    if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
+        return row
+    named = named_cells(text, sorts, serializer)
+    if len(named) == len(query.asked):
+        return values_bare(named, sorts)
+    # A base model continues after `The age is`: the first value has no name.
+    goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+    if named and goes_on and len(goes_on) <= len(named):  # the other values have another form
+        goes_on = {query.asked[0]: first_value(text), **named}
+    if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
+        goes_on = {}  # the text is a sentence
+    listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
+    return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
+
+
+def read_one_cell(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell]:
+    """Return the only asked cell in an answer, with or without its name."""
+    (feature,) = query.asked
+    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+        return placed
+    whole = named_cells(text, sorts, serializer)
+    if whole and serializer.names_features and len(text.splitlines()) == 1:
+        return values_bare(whole, sorts)
+    sort = sorts[feature]
+
+    def begin(line: str) -> str:  # 4,75 is one number if numbers have decimals
+        return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
+
+    value = read_one(text, feature, sort, begin)
+    return values_bare(whole, sorts) if value is None else {feature: value}
+
+
 class CellTest(LearningTest):
     """A test that reads the asked cells of a row. A row is a hit if all asked cells that have a value are right."""
 
@@ -82,6 +134,8 @@ class CellTest(LearningTest):
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     holds: ClassVar[bool] = False  # whether a server can enforce an answer with a value for each feature
     answering: ClassVar[AnswerKind] = CellAnswers()
+    read_asked = staticmethod(read_several_cells)  # returns the asked features in an answer's text
+    published_line = staticmethod(first_line)  # returns the part of an answer that the authors' code reads
 
     def too_small(self, rows: int) -> str | None:
         """Return why a table is too small: the baseline cannot learn from fewer than twenty different rows."""
@@ -150,9 +204,9 @@ class CellTest(LearningTest):
         answer = answer if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
         answer = without_choices(answer)
         afresh = max((match.end() for match in AFRESH.finditer(answer)), default=0)
-        values = self._read_cells(query, answer[afresh:], sorts, serializer)
+        values = self.read_asked(query, answer[afresh:], sorts, serializer)
         if afresh and len(values) < len(query.asked):
-            values = self._read_cells(query, answer, sorts, serializer)
+            values = self.read_asked(query, answer, sorts, serializer)
         if afresh and UNSURE.search(answer[afresh:]):  # it is unclear which of two answers is meant
             values = {}
         denials = denied(answer[afresh:], query.asked)
@@ -164,12 +218,6 @@ class CellTest(LearningTest):
             return declines(cell) and not any(declines(value) for sort in sorts.values() for value in sort.likely)
 
         return possible_cells(values, sorts, is_none)
-
-    def _read_cells(
-        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-    ) -> dict[str, Cell]:
-        """Return the answer's texts for the asked features; they need not be possible values of these features."""
-        return read_several_cells(query, text, sorts, serializer)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled bits: replies stay, and the hidden cells are drawn again from the baseline's prediction.
@@ -233,10 +281,6 @@ class CellTest(LearningTest):
         each = {sampled_query(query.id): query for query in queries if query.chance}
         return low_power([list(query.chance.values()) for query in each.values()], level)
 
-    def published_line(self, text: str) -> str:
-        """Return the part of the answer that the authors' code reads: the first line."""
-        return first_line(text)
-
     def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """Return the cells that would not change if the answer continued."""
         ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar at the end of a table's row
@@ -252,63 +296,7 @@ class RowTest(ResampledTest, CellBets, CellReference, FeatureTest, CellTest):
 class OneCellTest(RowTest):
     """A row test that asks for one cell. The answer may be just the value."""
 
-    def _read_cells(
-        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-    ) -> dict[str, Cell]:
-        """Return the asked cell, with or without its name."""
-        return read_one_cell(query, text, sorts, serializer)
-
-
-def read_several_cells(
-    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-) -> dict[str, Cell]:
-    """Return an answer's texts for the asked features; they need not be possible values of these features."""
-    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
-        return placed
-    row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
-    if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
-        return row
-    named = named_cells(text, sorts, serializer)
-    if len(named) == len(query.asked):
-        return values_bare(named, sorts)
-    # A base model continues after `The age is`: the first value has no name.
-    goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
-    if named and goes_on and len(goes_on) <= len(named):  # the other values have another form
-        goes_on = {query.asked[0]: first_value(text), **named}
-    if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
-        goes_on = {}  # the text is a sentence
-    listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
-    return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
-
-
-def read_one_cell(
-    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-) -> dict[str, Cell]:
-    """Return the only asked cell in an answer, with or without its name."""
-    (feature,) = query.asked
-    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
-        return placed
-    whole = named_cells(text, sorts, serializer)
-    if whole and serializer.names_features and len(text.splitlines()) == 1:
-        return values_bare(whole, sorts)
-    sort = sorts[feature]
-
-    def begin(line: str) -> str:  # 4,75 is one number if numbers have decimals
-        return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
-
-    value = read_one(text, feature, sort, begin)
-    return values_bare(whole, sorts) if value is None else {feature: value}
-
-
-def _placed_cells(
-    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-) -> dict[str, Cell] | None:
-    """Return the asked cells of a line as the serializer writes it, or of a table; None for any other text."""
-    if row := cells_by_order(text, query, sorts, serializer, exact=True):
-        return row
-    if not is_table(text):
-        return None
-    return values_bare(read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer), sorts)
+    read_asked = staticmethod(read_one_cell)
 
 
 def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | None:

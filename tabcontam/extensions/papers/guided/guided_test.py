@@ -112,10 +112,16 @@ class GuidedAnswers(CellAnswers):
         return [self.piece(table, query, row if row not in query.rows else (row + 1) % len(table.rows))]
 
 
+def _read_asked(query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer) -> dict[str, Cell]:
+    read = read_one_cell if len(query.asked) == 1 else read_several_cells
+    return read(query, text, sorts, serializer)
+
+
 class GuidedTest(CellTest):
     """A test that asks for second pieces in the guided and other arms; subclasses weigh the answers."""
 
     whole: ClassVar[str] = "second pieces are right in all that counts"
+    read_asked = staticmethod(_read_asked)
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
 
@@ -152,12 +158,6 @@ class GuidedTest(CellTest):
         answers = bool(words(answer)) and reply.state is ReplyState.OK and not declines(answer)
         readable = answers or len(run.text) >= least_words
         return Reading({SECOND: answer}, right, query.paper and right, readable, (SECOND,) if right else ())
-
-    def _read_cells(
-        self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
-    ) -> dict[str, Cell]:
-        read = read_one_cell if len(query.asked) == 1 else read_several_cells
-        return read(query, text, sorts, serializer)
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
