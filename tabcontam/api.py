@@ -20,12 +20,12 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.models.labels import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.document import as_document, columns_of, read_results, rest_of, results_of, whole_of
+from tabcontam.verdicts.document import RESULTS, as_document, read_results, read_without_results
 from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
 from tabcontam.verdicts.gate import GateDecision
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.name_lookup import llms_named, places_named
-from tabcontam.verdicts.parquet_results import ParquetResults
+from tabcontam.verdicts.result_lines import count_results, select_lines
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -159,27 +159,21 @@ class Results:
 
 
 class StoredResults(Results):
-    """The results of a large run, which stay on disk.
+    """The results of a large run. The results of its tests stay on disk, and are read when they are needed."""
 
-    Tables, ranking and selected results are read from Parquet. All results are read only when all are needed.
-    """
+    _without_results: RunResults
 
-    def __init__(self, folder: Path, columns: ParquetResults) -> None:
-        object.__setattr__(self, "folder", folder)
-        object.__setattr__(self, "_columns", columns)
+    def __init__(self, folder: Path, without_results: RunResults) -> None:
+        vars(self).update(folder=folder, _without_results=without_results)
 
     def __repr__(self) -> str:
-        columns: ParquetResults = vars(self)["_columns"]
-        return visible(f"<Results {self.folder}: {columns.count} results, read from disk when needed>", line=True)
+        counted = f"{count_results(self.folder / RESULTS)} results, read from disk when needed"
+        return visible(f"<Results {self.folder}: {counted}>", line=True)
 
     @cached_property
     def run_results(self) -> RunResults:  # read on first use
         """The whole content of results.json."""
-        return whole_of(vars(self)["_columns"])
-
-    @cached_property
-    def _without_results(self) -> RunResults:
-        return rest_of(vars(self)["_columns"])
+        return read_results(self.folder)
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
@@ -192,7 +186,10 @@ class StoredResults(Results):
         return self._without_results.ranks_in_order
 
     def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
-        return results_of(vars(self)["_columns"], **wanted)
+        try:
+            return select_lines(self.folder / RESULTS, wanted)
+        except (OSError, ValueError):  # this names the fault
+            return super()._selected(wanted)
 
 
 @name_options_in_python()
@@ -257,11 +254,11 @@ def _earlier_run(given: str | Path | Results) -> EarlierRun:
 def load_results(folder: str | Path) -> Results:
     """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
 
-    A large run's folder has results.parquet. If pyarrow is installed, its results are read only when they are needed.
+    The results of the tests of a large run are read only when they are needed.
     """
     folder = Path(folder)
-    columns = columns_of(folder)
-    return Results(folder, read_results(folder)) if columns is None else StoredResults(folder, columns)
+    stored = read_without_results(folder)
+    return Results(folder, read_results(folder)) if stored is None else StoredResults(folder, stored)
 
 
 @name_options_in_python()
