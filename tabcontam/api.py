@@ -21,8 +21,7 @@ from tabcontam.models.labels import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.document import RESULTS, as_document, read_results, read_without_results
-from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
-from tabcontam.verdicts.gate import GateDecision
+from tabcontam.verdicts.gate import EarlierRun, GateDecision, judge
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.name_lookup import llms_named, places_named
 from tabcontam.verdicts.result_lines import count_results, select_lines
@@ -134,7 +133,7 @@ class Results:
         `baseline` is an earlier run or its folder. A table that was contaminated in that run is known, and no longer
         fails. Raises `UsageError` for a name that is not in the results and for a condition that does not exist.
         """
-        return judge_new(
+        return judge(
             self.run_results,
             None if baseline is None else _earlier_run(baseline),
             llms=several_of(llm),
