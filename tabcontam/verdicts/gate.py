@@ -163,36 +163,27 @@ def _findings(
         raise UsageError(f"the limit of memory's share is a number between 0 and 1, not {max_memory_share!r}")
     check_whole(view)
     ruled, subjects = TableRulings(view, "knowledge" in fail_on, min_power), _subjects(view, llms, datasets)
+    found: list[tuple[Tested, Conclusion, str, str]] = []
+    for tested in subjects:
+        if max_memory_share is None or tested in ruled.with_verdict:
+            ruling = ruled.ruling(tested)
+            found.append((tested, ruling.conclusion, ruling.reason, ROWS))
+    if max_memory_share is not None:
+        shares = [result for result in view.results if memory_share_limit.is_share(view, result)]
+        by_tested = grouped(shares, lambda result: (result.llm, result.table))
+        for tested in subjects:
+            if tested[0] not in view.corpora:
+                own = by_tested.get(tested, ())
+                conclusion, reason = memory_share_limit.rule_on_share(own, max_memory_share, view.run.rows)
+                alone = conclusion is Conclusion.CLEAN and tested not in ruled.with_verdict
+                found.append((tested, conclusion, reason + "; recall of rows was not tested" * alone, SHARE))
     labels = {result.table: view.label(result) for result in view.results}
-
-    def finding(tested: Tested, conclusion: Conclusion, reason: str, subject: str = ROWS) -> GateFinding:
-        conclusion = conclusion if view.run.shard is None else Conclusion.CANNOT_TELL
+    findings = []
+    for tested, conclusion, reason, subject in found:
         llm, label, reason = (visible(words, line=True) for words in (tested[0], labels[tested[1]], reason))
-        return GateFinding(llm, label, conclusion, reason, subject)
-
-    def of_rows(tested: Tested) -> GateFinding:
-        ruling = ruled.ruling(tested)
-        return finding(tested, ruling.conclusion, ruling.reason)
-
-    if max_memory_share is None:
-        return [(tested, of_rows(tested)) for tested in subjects]
-    shares = grouped(
-        (result for result in view.results if memory_share_limit.is_share(view, result)),
-        lambda result: (result.llm, result.table),
-    )
-
-    def of_share(tested: Tested) -> GateFinding:
-        own = shares.get(tested, ())
-        conclusion, reason = memory_share_limit.rule_on_share(own, max_memory_share, view.run.rows)
-        if conclusion is Conclusion.CLEAN and tested not in ruled.with_verdict:
-            reason += "; recall of rows was not tested"
-        return finding(tested, conclusion, reason, SHARE)
-
-    asked = [tested for tested in subjects if tested[0] not in view.corpora]
-    return [
-        *((tested, of_rows(tested)) for tested in subjects if tested in ruled.with_verdict),
-        *((tested, of_share(tested)) for tested in asked),
-    ]
+        conclusion = conclusion if view.run.shard is None else Conclusion.CANNOT_TELL
+        findings.append((tested, GateFinding(llm, label, conclusion, reason, subject)))
+    return findings
 
 
 def _compared(
@@ -213,23 +204,22 @@ def _compared(
     past = _findings(earlier.results, named, (), (), None, max_memory_share)
     shares = {tested: finding.conclusion for tested, finding in past if finding.subject == SHARE}
 
-    def was(tested: Tested, finding: GateFinding) -> Conclusion | None:
-        if finding.subject == SHARE:
-            return shares.get(tested)
-        ruling = before[by_rows[tested].conclusion is not Conclusion.CONTAMINATED].get(tested)
-        return ruling.conclusion if ruling else None
-
-    def compared(finding: GateFinding, conclusion: Conclusion | None) -> GateFinding:
-        if finding.conclusion is not Conclusion.CONTAMINATED:
-            return finding
-        if conclusion is Conclusion.CONTAMINATED:
-            found = "above the limit" if finding.subject == SHARE else "contaminated"
-            known = f"{finding.reason}; it was {found} in {earlier.name} as well"
-            return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
-        state = "it was not tested" if conclusion is None else f"the gate's conclusion was {conclusion}"
-        return replace(finding, reason=f"{finding.reason}; new: in {earlier.name} {state}")
-
-    return [(tested, compared(finding, was(tested, finding))) for tested, finding in now]
+    compared = []
+    for tested, finding in now:
+        if finding.conclusion is Conclusion.CONTAMINATED:
+            if finding.subject == SHARE:
+                was, found = shares.get(tested), "above the limit"
+            else:
+                ruling = before[by_rows[tested].conclusion is not Conclusion.CONTAMINATED].get(tested)
+                was, found = ruling.conclusion if ruling else None, "contaminated"
+            if was is Conclusion.CONTAMINATED:
+                reason = f"{finding.reason}; it was {found} in {earlier.name} as well"
+                finding = replace(finding, conclusion=Conclusion.KNOWN, reason=reason)
+            else:
+                state = "it was not tested" if was is None else f"the gate's conclusion was {was}"
+                finding = replace(finding, reason=f"{finding.reason}; new: in {earlier.name} {state}")
+        compared.append((tested, finding))
+    return compared
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:

@@ -356,7 +356,12 @@ class RunResults:
         if run.until_decided is not None:
             asked = "the row tests were asked in turns until each table was decided"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
-        notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
+        notes += [*self._allowed, *self._known_exposure, *run.notes]
+        less = "the baseline may explain less than it should (-v and results.json name them)"  # findings may be false
+        for dataset in run.datasets:
+            if dataset.failed:
+                text = f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}"
+                notes.append(Note(NoteKind.FAILED, text))
         if run.shard is not None:
             here = f"these are {run.shard} of a run, with {len(self.results):,} of its {run.shard.results:,} results"
             join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
@@ -381,21 +386,11 @@ class RunResults:
         return notes
 
     @property
-    def _failed(self) -> list[Note]:
-        """The notes on failed predictors of the baseline, which then explains less. So findings may be false."""
-        less = "the baseline may explain less than it should (-v and results.json name them)"
-        return [
-            Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
-            for dataset in self.run.datasets
-            if dataset.failed
-        ]
-
-    @property
     def _known_exposure(self) -> list[Note]:
         """The notes on tables that models are known to have read, except for controls and simulated models."""
-        known = [one for one in self.run.llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)]
-        simulated = {one.spec for one in known}
-        own = (result for result in self.subjects if result.llm not in simulated)
+        llms = self.run.llms
+        known = {one.spec for one in llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)}
+        own = (result for result in self.subjects if result.llm not in known)
         return note_exposure((self.label(result), result) for result in own)
 
     @property
