@@ -29,7 +29,7 @@ PARTS = {"evidence": "Evidence", "decision": "Decision"}  # parts of a result wi
 LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
 
 
-def is_large(folder: Path) -> bool:
+def _is_large(folder: Path) -> bool:
     """Return whether the results in a folder are read a part at a time."""
     path = folder / RESULTS
     return path.is_file() and path.stat().st_size >= LARGE
@@ -40,7 +40,7 @@ def read_results(folder: Path) -> RunResults:
     check_own_files(folder)
     path = folder / RESULTS
     with suppress(OSError, ValueError):  # what is wrong is found below
-        if is_large(folder):
+        if _is_large(folder):
             return _of_known_tests(read_lines(path, _adapter()))
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -120,7 +120,7 @@ def read_without_results(folder: Path) -> RunResults | None:
     """
     check_own_files(folder)
     with suppress(OSError, ValueError):
-        if is_large(folder) and not (found := read_lines(folder / RESULTS, _adapter(), kinds=())).results:
+        if _is_large(folder) and not (found := read_lines(folder / RESULTS, _adapter(), kinds=())).results:
             vars(found)["joined"] = frozenset(llm.spec for llm in found.run.llms if llm.control)
             return found
     return None

@@ -13,6 +13,3 @@ class Conclusion(StrEnum):
     CANNOT_TELL = "cannot tell"
     KNOWN = "known"  # contaminated, as it was in the baseline
     CLEAN = "clean"
-
-
-SEVERITY = tuple(Conclusion)
