@@ -171,7 +171,10 @@ def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]
 
 def _asked_tables(parts: Sequence[_SplitPart]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables to ask about, with rows of several splits marked as never asked, and lines for the report."""
-    _check_sizes(parts)
+    for table in (part.table for part in parts if part.asked and part.table.split):
+        if len(table.rows) < 2:
+            count = "one row" if table.rows else "no row"
+            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
     tables: list[Table] = []
     lines: list[str] = []
     groups = _datasets([part for part in parts if part.table.split])
@@ -188,13 +191,6 @@ def _asked_tables(parts: Sequence[_SplitPart]) -> tuple[tuple[Table, ...], tuple
             lines += filter(None, (line,))
         lines += part.lines
     return tuple(tables), tuple(dict.fromkeys(lines))
-
-
-def _check_sizes(parts: Sequence[_SplitPart]) -> None:
-    for table in (part.table for part in parts if part.asked and part.table.split):
-        if len(table.rows) < 2:
-            count = "one row" if table.rows else "no row"
-            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
 
 
 def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:

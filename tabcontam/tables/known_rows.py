@@ -30,7 +30,6 @@ class ExtraRow:
 
     @property
     def cells(self) -> Row:
-        """The cells of the row."""
         return self.rows[self.place]
 
     def earlier(self, by: int) -> Row | None:
@@ -40,13 +39,14 @@ class ExtraRow:
 
 def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
     """Return the known files, each once. Texts are read with the user's options in `form`. Raises `UsageError`."""
-    named = {each if isinstance(each, str) else id(each): each for each in specs}
-    return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
-
-
-def _loaded(spec: str, form: TextFormat) -> Table:
-    read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
-    return load_table(spec, form=read_as, whole=True)
+    found: dict[str | int, Table] = {}
+    for spec in specs:
+        if not isinstance(spec, str):
+            found[id(spec)] = spec
+        elif spec not in found:
+            read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
+            found[spec] = load_table(spec, form=read_as, whole=True)
+    return tuple(found.values())
 
 
 def has_columns(file: Table, table: Table) -> bool:
@@ -63,7 +63,15 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
         if not any(has_columns(file, table) for table in tables):
             problem = f"{option_name('known')}: {lacking_columns(file, tables)}"
             raise UsageError(f"{problem}; give a file with all columns of a dataset, under the same names")
-    return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
+    found = []
+    for table in tables:
+        own = [in_columns(file, table) for file in files if has_columns(file, table)]
+        found.append(replace(table, known=(*table.known, *own)) if own else table)
+        if own and len(known_rows(found[-1])) == len(table.rows):
+            given = option_name("known")
+            problem = f"{given}: every row of {table.name} is in a known file"
+            raise UsageError(f"{problem}, so that none is left to ask about")
+    return tuple(found)
 
 
 # named: number of missing columns that an error names
@@ -85,16 +93,6 @@ def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
         names = " and ".join(tables[place].named for place in fitting[:2])
         raise UsageError(f"{option_name(given)}: {file.name} has the columns of {names}; test one of them at a time")
     return fitting[0]
-
-
-def _with(table: Table, files: Sequence[Table]) -> Table:
-    if not files:
-        return table
-    found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
-    if len(known_rows(found)) == len(found.rows):
-        given = option_name("known")
-        raise UsageError(f"{given}: every row of {table.name} is in a known file, so that none is left to ask about")
-    return found
 
 
 def in_columns(file: Table, table: Table) -> tuple[Row, ...]:

@@ -155,7 +155,6 @@ def _left_out(seen: int, without_class: int, table: Table) -> str:
 
 
 def fresh_labels(table: Table) -> tuple[str, ...]:
-    """Return the answer of each fresh row."""
     if table.target is None or table.question is None:
         return ()
     place, question = table.columns.index(table.target), table.question

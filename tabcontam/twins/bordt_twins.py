@@ -163,7 +163,12 @@ def _perturbed(moves: Moves, baseline: LabelBaseline, rng: np.random.Generator) 
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
     columns = [cells if place in numbering else _moved(moves, place, cells, rng) for place, cells in enumerate(own)]
     _check_label(moves.sample, baseline, columns)
-    return [_counted_on(moves, cells, rng) if place in numbering else cells for place, cells in enumerate(columns)]
+    for place in sorted(numbering):  # no row of the table has any of the new numbers
+        added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
+        columns[place] = [
+            cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in own[place]
+        ]
+    return columns
 
 
 def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
@@ -176,12 +181,6 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
     if any(moves.follows(place, other) for other in others):
         return cells
     return _shifted(moves, place, cells, rng)
-
-
-def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return the row numbers plus one constant; no row of the table has any of the new numbers."""
-    added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
-    return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
 
 def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) -> None:

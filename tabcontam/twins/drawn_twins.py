@@ -33,7 +33,6 @@ class ResampledTwin(Twin):
     tries: ClassVar[int] = 5
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row."""
         rows = sample.rows[: sample.twins]
         labels = baseline.drawn(rows, range(len(rows)), rng)
         return UnseenTwin(self.kind, sample.places[: sample.twins], sample.features, rows, labels)

@@ -61,12 +61,10 @@ class Moves:
 
     @cached_property
     def columns(self) -> tuple[tuple[Cell, ...], ...]:
-        """The cells of each feature."""
         return tuple(zip(*self.sample.rows, strict=True))
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The encoder of features as numbers."""
         return Encoder.of(self.sample)
 
     @cached_property
@@ -121,7 +119,6 @@ class Moves:
         return sum(best.values()) >= FOLLOWING_SHARE * rows
 
     def counts(self, place: int) -> Counter[Cell]:
-        """Return the number of rows with each value of a feature."""
         if place not in self._counts:
             self._counts[place] = Counter(self.columns[place])
         return self._counts[place]

@@ -20,7 +20,7 @@ from tabcontam.twins.thresholds import (
     MOST_CHANCE_CHANGE,
     PERTURBING_ROUNDS,
 )
-from tabcontam.twins.twin_sample import Flags, Floats, Row, TwinSample
+from tabcontam.twins.twin_sample import Floats, Row, TwinSample
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,16 @@ def _accepted(
     sample: TwinSample, baseline: LabelBaseline, own: Sequence[Floats], rows: Sequence[int], proposed: Sequence[Row]
 ) -> dict[int, Row]:
     """Return the proposed rows that keep the chances of their label, have enough moved values and are no real rows."""
-    others = baseline.each(proposed, rows)
-    stays = np.all([_stays(chances[list(rows)], other) for chances, other in zip(own, others, strict=True)], axis=0)
+    stays = np.ones(len(rows), dtype=bool)
+    for chances, other in zip(own, baseline.each(proposed, rows), strict=True):
+        before = chances[list(rows)]
+        stays &= other.argmax(axis=1) == before.argmax(axis=1)
+        stays &= np.abs(other - before).max(axis=1) <= MOST_CHANCE_CHANGE
     return {
         row: twin
         for row, twin, same in zip(rows, proposed, stays.tolist(), strict=True)
         if same and _moved(sample, sample.rows[row], twin) and not sample.is_real(twin)
     }
-
-
-def _stays(own: Floats, other: Floats) -> Flags:
-    """Return for each row whether a learner's chances change little enough by the move."""
-    same = other.argmax(axis=1) == own.argmax(axis=1)
-    return np.asarray(same & (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE))
 
 
 def _check_learned(sample: TwinSample, baseline: LabelBaseline) -> None:

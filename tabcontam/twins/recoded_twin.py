@@ -36,7 +36,6 @@ class RecodedTwin(Twin):
     relearned: ClassVar[bool] = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row."""
         columns = [
             (_rescaled if sample.table.is_numeric(name) else _renamed)(sample, cells, rng)
             for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 SQLITE = b"SQLite format 3\0"
 JOURNALED = slice(18, 20)  # the header bytes that are 2 if changes are written to another file
 DUCKDB = b"DUCK"
-DUCKDB_PLACE = 8  # position of these bytes
 SECONDS = 60.0  # time limit for a view
 MEMORY = "2GB"
 # The file may come from a stranger, and its views may hold any query.
@@ -43,9 +42,10 @@ TABLES = """
 """
 
 
-def is_duckdb(content: bytes) -> bool:
+# place: position of the magic bytes
+def is_duckdb(content: bytes, *, place: int = 8) -> bool:
     """Return whether the bytes are a DuckDB database."""
-    return content.startswith(DUCKDB, DUCKDB_PLACE)
+    return content.startswith(DUCKDB, place)
 
 
 def read_sqlite(file: File) -> Contents:

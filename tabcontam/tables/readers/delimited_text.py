@@ -75,7 +75,12 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     """Return the text, and Python's name of its encoding. Raises `UsageError` if the bytes are no text."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
-        codec, text = encoding, _in_encoding(content, name, encoding)
+        try:
+            codec, text = encoding, content.decode(encoding).removeprefix("\ufeff")
+        except UnicodeError as error:
+            where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
+            problem = f"{name} is not written in {encoding}: {where} cannot be read"
+            raise UsageError(f"{problem}; try another {option('encoding')}") from None
     else:
         try:
             codec = marked or _utf_16_without_mark(content) or "utf-8"
@@ -90,15 +95,6 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     if "\0" in text:
         raise UsageError(zero_byte(name, text.count("\n", 0, text.index("\0")) + 1))
     return text, codec
-
-
-def _in_encoding(content: bytes, name: str, encoding: str) -> str:
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
-        problem = f"{name} is not written in {encoding}: {where} cannot be read"
-        raise UsageError(f"{problem}; try another {option('encoding')}") from None
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:

@@ -135,18 +135,15 @@ def _from_network(address: str, token: str | None, *, silence_seconds: float = 3
             named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
     except HTTPError as error:
         error.close()
-        raise _refused(shown, error) from None
+        message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
+        advice = "; try again later" if error.code >= 500 else "; check the address"
+        if error.code in LEAVE:
+            advice = ": it asks for a login; fetch the file yourself, and give the file"
+        raise UsageError(message + advice) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
         raise UsageError(f"{shown} cannot be fetched ({reason}); try again, or give the file itself") from None
     return FetchedFile(content, os.path.basename(named.replace("\\", "/")), kind)
-
-
-def _refused(shown: str, error: HTTPError) -> UsageError:
-    message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
-    if error.code in LEAVE:
-        return UsageError(f"{message}: it asks for a login; fetch the file yourself, and give the file")
-    return UsageError(f"{message}; try again later" if error.code >= 500 else f"{message}; check the address")
 
 
 def _content(
