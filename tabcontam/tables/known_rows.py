@@ -12,11 +12,12 @@ from itertools import compress
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.answer_text import value_key
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.file_specs import named_file
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_address
 from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.tables.table_contents import few
 
 Row = tuple[Cell, ...]
 
@@ -74,13 +75,11 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
     return tuple(found)
 
 
-# named: number of missing columns that an error names
-def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
+def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
     """Return, in words, the columns that a file lacks in comparison with the table that it resembles most."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
-    more = f" and {len(names) - named} more" if len(names) > named else ""
-    return f"{file.name} lacks the column {', '.join(map(repr, names[:named]))}{more} of {table.name}"
+    return f"{file.name} lacks the column {few(names)} of {table.name}"
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
@@ -103,10 +102,10 @@ def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
     return tuple(zip(*columns, strict=True))
 
 
+@table_fact
 def known_rows(table: Table) -> frozenset[int]:
     """Return the places of the table's rows that a known file contains, too: no query asks about them."""
-    places = range(len(table.rows))
-    return cached_fact(table, "known rows", lambda: frozenset(compress(places, known_among(table, table.rows))))
+    return frozenset(compress(range(len(table.rows)), known_among(table, table.rows)))
 
 
 def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
@@ -123,40 +122,38 @@ def not_known(table: Table, rows: Iterable[int]) -> list[int]:
     return [row for row in rows if row not in known]
 
 
+@table_fact
 def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
     """Return the rows that only known files contain, each once, sorted by content."""
-
-    def find() -> tuple[ExtraRow, ...]:
-        own = set(keys_of(table, table.rows))
-        found: dict[Row, ExtraRow] = {}
-        for rows in table.known:
-            for place, key in enumerate(keys_of(table, rows)):
-                if key not in own and key not in found:
-                    found[key] = ExtraRow(rows, place)
-        order = _by_name(table)
-        return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
-
-    return cached_fact(table, "extra rows", find) if table.known else ()
+    if not table.known:
+        return ()
+    own = set(keys_of(table, table.rows))
+    found: dict[Row, ExtraRow] = {}
+    for rows in table.known:
+        for place, key in enumerate(keys_of(table, rows)):
+            if key not in own and key not in found:
+                found[key] = ExtraRow(rows, place)
+    order = _by_name(table)
+    return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
 
 
 # shown: most rows that a prompt shows before a row
+@table_fact
 def known_digest(table: Table, *, shown: int = 4) -> str | None:
     """Return a digest of the rows that known files add to a table; None if there are no known files.
 
     It does not depend on the order of the table's columns.
     """
+    if not table.known:
+        return None
+    order = _by_name(table)
 
-    def find() -> str:
-        order = _by_name(table)
+    def in_order(row: Row | None) -> list[Cell] | None:
+        return None if row is None else [row[place] for place in order]
 
-        def in_order(row: Row | None) -> list[Cell] | None:
-            return None if row is None else [row[place] for place in order]
-
-        own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
-        extra = [[in_order(one.earlier(by)) for by in range(shown + 1)] for one in extra_rows(table)]
-        return sha256(json.dumps([own, extra]).encode()).hexdigest()
-
-    return cached_fact(table, "known digest", find) if table.known else None
+    own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
+    extra = [[in_order(one.earlier(by)) for by in range(shown + 1)] for one in extra_rows(table)]
+    return sha256(json.dumps([own, extra]).encode()).hexdigest()
 
 
 def _by_name(table: Table) -> list[int]:

@@ -9,7 +9,7 @@ from statistics import quantiles
 
 from tabcontam.errors import Skip
 from tabcontam.groups import grouped
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.row_draws import by_content, identity, pool
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.thresholds import (
@@ -56,16 +56,13 @@ def _other_words(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
         yield tuple(in_disorder(cell) if place in texts else cell for place, cell in enumerate(row))
 
 
+@table_fact
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
     """Return twin rows for decoys, each with the place of its original row. Row and column order do not change them.
 
     At most `MOST_ROWS_FOR_DECOYS` rows are used. Each `salt` makes another twin. Raises `Skip` if the table has no
     twin.
     """
-    return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
-
-
-def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     places = pool(table, by_content(table), MOST_ROWS_FOR_DECOYS)

@@ -142,7 +142,7 @@ class MovableFeatures:
         return np.asarray((ranks - 1) * groups // len(ranks), dtype=np.int64)
 
     def _repeats(self, place: int) -> bool:
-        return len(self.moves.columns[place]) >= LEAST_ROWS_PER_VALUE * len(self.moves.counts(place))
+        return len(self.moves.columns[place]) >= LEAST_ROWS_PER_VALUE * len(self.moves.counts[place])
 
     def _is_whole(self, place: int) -> bool:
         numbers = self.moves.plain[:, place]

@@ -1,8 +1,7 @@
 """The perturbed twin: rows whose values are moved so little that the label cannot change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -23,7 +22,6 @@ from tabcontam.twins.thresholds import (
 from tabcontam.twins.twin_sample import Floats, Row, TwinSample
 
 
-@dataclass(frozen=True)
 class PerturbedTwin(Twin):
     """Each row's values are moved so little that its label cannot change, as the baseline predicts.
 
@@ -47,9 +45,7 @@ class PerturbedTwin(Twin):
     twin may have a wrong label, and skill is taken for memory.
     """
 
-    kind: ClassVar[str] = "perturbed"
-    keeps: ClassVar[str] = "names, the label, and how likely the cells make it"
-    changes: ClassVar[str] = "a sixth of a row's values or more, within noise that cannot change the label"
+    kind = "perturbed"
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return twins of the rows that can be moved in this way. Raises `Skip` if fewer than half of the rows can."""

@@ -13,7 +13,7 @@ import numpy as np
 from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.errors import Skip
 from tabcontam.statistics.exact_statistics import clopper_pearson
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import cached_fact, table_fact
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 from tabcontam.twins.base import Twin, UnseenTwin
@@ -92,16 +92,17 @@ def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
     why = ""
     for number in range(twin.tries):
         try:
-            found, baseline = _learned(table)
+            baseline = _baseline(table)
+            found = baseline.sample
             return checked(found, twin, twin.make(found, baseline, found.rng(twin.kind, seed, number)))
         except Skip as skip:
             why = why or str(skip)
     return why
 
 
-def _learned(table: Table) -> tuple[TwinSample, LabelBaseline]:
-    found = cached_fact(table, "unseen: sample", lambda: sample(table))
-    return found, cached_fact(table, "unseen: baseline", lambda: conditional(found))
+@table_fact
+def _baseline(table: Table) -> LabelBaseline:
+    return conditional(sample(table))
 
 
 # digits: digits of a stored chance

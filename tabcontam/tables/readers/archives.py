@@ -162,20 +162,12 @@ def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str 
                 return members[file.part[:end]], file.part[end + 1 :] or None
         if len(members) > 1:
             choose_part(file, "file", list(members))
-        return _only(file, members), file.part
-    return _only(file, members), None
-
-
-def _only(file: File, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    tables = [name for name in members if not _describes(name)] or list(members)
+    plain = {name: name.rpartition("/")[2].lower() for name in members}
+    about = {name for name, own in plain.items() if own.endswith(TEXTS) or own.partition(".")[0] in ABOUT}
+    tables = [name for name in members if name not in about] or list(members)
     if len(tables) > 1:
         shown = listed(sorted(tables)[:NAMED] if len(tables) > NAMED else tables)
         raise UsageError(f"{file.name} holds {len(tables)} files: {shown}; {to_name(file, tables)}")
     if not tables:
         raise UsageError(f"{file.name} holds no file; give a ZIP archive with a table in it")
-    return members[tables[0]]
-
-
-def _describes(name: str) -> bool:
-    plain = name.rpartition("/")[2].lower()
-    return plain.endswith(TEXTS) or plain.partition(".")[0] in ABOUT
+    return members[tables[0]], file.part

@@ -20,22 +20,21 @@ POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # content 
 _TAG = re.compile(r"<(?:[!?]|[a-z][\w:-]*[\s/>])", re.IGNORECASE)
 _RULE = re.compile(r"[|+](?:[ ]?:?[-=]+:?[ ]?[|+])+|:?[-=]{2,}:?(?:[|+ \t]+:?[-=]{2,}:?)+")  # between header and rows
 
-PARQUET = FileKind(
-    "a Parquet file", (".parquet", ".pq"), lambda content: content.startswith(arrow_files.PARQUET),
-    partial(arrow_files.read_arrow, kind="a Parquet file", title=arrow_files.OF_PARQUET),
+
+def _arrow(title: str, endings: tuple[str, ...], known: Callable[[bytes], bool], name: str) -> FileKind:
+    """Return a kind of file that pyarrow reads."""
+    return FileKind(title, endings, known, partial(arrow_files.read_arrow, kind=title, title=name))
+
+
+PARQUET = _arrow(
+    "a Parquet file", (".parquet", ".pq"),
+    lambda content: content.startswith(arrow_files.PARQUET), arrow_files.OF_PARQUET,
 )  # fmt: skip
-FEATHER = FileKind(
-    "a Feather file",
-    (".feather", ".arrow", ".arrows", ".ipc"),
-    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)),
-    partial(arrow_files.read_arrow, kind="a Feather file", title=arrow_files.OF_FEATHER),
-)
-ORC = FileKind(
-    "an ORC file",
-    (".orc",),
-    arrow_files.is_orc,
-    partial(arrow_files.read_arrow, kind="an ORC file", title=arrow_files.OF_ORC),
-)
+FEATHER = _arrow(
+    "a Feather file", (".feather", ".arrow", ".arrows", ".ipc"),
+    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)), arrow_files.OF_FEATHER,
+)  # fmt: skip
+ORC = _arrow("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.OF_ORC)
 SQLITE = FileKind(
     "an SQLite database",
     (".sqlite", ".sqlite3", ".db3"),
@@ -147,18 +146,11 @@ def _read(kind: FileKind, file: File) -> Contents:
         raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
 
 
-def read_file(file: File) -> Contents:
-    """Return column names and rows. Raises `UsageError`, in one line, for a file that is not a table."""
-    file, kind = _opened(file)
-    if file.part is not None and not kind.holds:
-        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
-    return _read(kind, file)
-
-
 def read_split(file: File) -> tuple[Contents, str]:
     """Return column names and rows, and the split named after the last `#`; "" if none is named.
 
-    In a file with several tables the first `#` names the table, and a second `#` names the split.
+    In a file with several tables the first `#` names the table, and a second `#` names the split. Raises `UsageError`,
+    in one line, for a file that is not a table.
     """
     file, kind = _opened(file)
     if file.part is None:

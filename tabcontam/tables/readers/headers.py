@@ -49,7 +49,13 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
     if above and not _is_names(even, weakly=all(len(_filled(record)) <= 1 or _is_comment(record) for record in above)):
         whole = [record for record in records[first:] if len(record) == width]
         if any(len(record) != width for record in above) or not _is_of_table(above, even):
-            raise UsageError(_unclear(where(first), len(_filled(above[0])), width))
+            filled = len(_filled(above[0]))
+            cells = "1 cell" if filled == 1 else f"{filled} cells"
+            raise UsageError(
+                f"{where(first)} has {cells}, and the table has {width} columns, so that this may be a title or a part "
+                f"of the header; name the header's line with {option('header_line', 'N')}, or remove the lines above "
+                "the table"
+            )
         start, even = first, whole
     header = len(records[start]) == width and has_header(even)
     if header and (below := _second_header(even[1:])):
@@ -156,14 +162,6 @@ def _second_header(rows: Sequence[Record]) -> list[str]:
         if len(columns) > 1 and (len(cells) > 1 or (cells and alone)) and all(map(_UNIT.search, cells)):
             return cells
     return []
-
-
-def _unclear(where: str, filled: int, width: int) -> str:
-    cells = "1 cell" if filled == 1 else f"{filled} cells"
-    return (
-        f"{where} has {cells}, and the table has {width} columns, so that this may be a title or a part of the header; "
-        f"name the header's line with {option('header_line', 'N')}, or remove the lines above the table"
-    )
 
 
 def _others(rest: Sequence[Record], index: int) -> set[str]:
