@@ -7,7 +7,6 @@ known exposure, or a table's release date and the end of the LLM's training data
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tabcontam.evidence.base import RANKS
 from tabcontam.statistics.exact_statistics import clopper_pearson
@@ -42,14 +41,6 @@ class ScoredTable:
     label: str
     known: str
     scores: Mapping[str, RowScore]
-
-
-def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template: the tables with scores, and the tests that give these scores."""
-    tables = scored_tables(view)
-    tests = [test for test in view.tests if any(test in table.scores for table in tables)]
-    return {"scored_tables": tables, "score_titles": {test: view.test_titles[test] for test in tests},
-            "scores_about": ABOUT}  # fmt: skip
 
 
 def scored_tables(view: RunResults) -> list[ScoredTable]:

@@ -21,6 +21,7 @@ from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.config import FORMS, RunConfig
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
+from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -214,7 +215,7 @@ def _by_default(test: Test, scored: bool, config: RunConfig) -> bool:
     Tests that search documents are asked by default: a user who names a corpus wants it searched. Tests that compare
     with fresh rows are asked if such rows are given.
     """
-    wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(config.fresh))
+    wanted = Capability.SEARCH in test.needs or (isinstance(test, ShareTest) and bool(config.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 

@@ -148,11 +148,10 @@ class DatasetInference(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test could detect nothing (too few rows), or None if it could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
         least = max(1 / comb(len(queries), withheld), 1 / (PERMUTATION_DRAWS + 1))
         best = "each published row were likelier than all withheld ones"
-        return None if least <= level else explain_out_of_reach("rows", best, least, level)
+        return explain_out_of_reach("rows", best, least, level)
 
 
 def _check_alike(

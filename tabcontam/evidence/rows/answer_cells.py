@@ -43,8 +43,8 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
         return [cell for cells in shown() if (cell := cells.get(name))]
 
     def sort(name: str) -> FeatureValues:
-        if name in query.values:
-            return FeatureValues(query.values[name], listed=True)
+        if name in query.features.values:
+            return FeatureValues(query.features.values[name], listed=True)
         prediction = query.chance.get(name)
         return FeatureValues(prediction.values if prediction else (), partial(values, name))
 

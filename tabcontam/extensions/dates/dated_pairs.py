@@ -35,7 +35,6 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The exact 95% interval of its accuracy."""
         return clopper_pearson(self.hits, self.answered)
 
     @cached_property
@@ -45,12 +44,10 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def exact_p(self) -> float:
-        """The exact binomial p-value of the test whether the accuracy is above the majority class's."""
         return statistics.exceeds(self.hits, self.answered, self.majority)
 
     @property
     def above(self) -> bool:
-        """True if the accuracy is above the majority class's."""
         return self.lift > 0
 
     @property

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 SQLITE = b"SQLite format 3\0"
 JOURNALED = slice(18, 20)  # the header bytes that are 2 if changes are written to another file
-DUCKDB = b"DUCK"
 SECONDS = 60.0  # time limit for a view
 MEMORY = "2GB"
 # The file may come from a stranger, and its views may hold any query.
@@ -42,10 +41,9 @@ TABLES = """
 """
 
 
-# place: position of the magic bytes
-def is_duckdb(content: bytes, *, place: int = 8) -> bool:
+def is_duckdb(content: bytes) -> bool:
     """Return whether the bytes are a DuckDB database."""
-    return content.startswith(DUCKDB, place)
+    return content[8:12] == b"DUCK"
 
 
 def read_sqlite(file: File) -> Contents:

@@ -88,11 +88,9 @@ class Header(RawTest):
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = SeveralRowsAnswers()
-    bet_on: ClassVar[bool] = False  # one answer has several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column of each cell."""
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
