@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.dataset_cards import (
     SHORT,
     Card,
@@ -203,23 +203,21 @@ class Table:
         """Return whether a cell is None or one of the edition's missing marks."""
         return cell is None or cell in self.missing
 
+    @table_fact
     def distinct(self, column: str) -> tuple[str, ...]:
         """Return the values of a column except missing ones, most frequent first, then by first appearance."""
+        if self.whole is not None and column in self.whole.distinct:
+            return self.whole.distinct[column]
+        counts = Counter(self.column(column)).most_common()
+        return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
 
-        def values() -> tuple[str, ...]:
-            if self.whole is not None and column in self.whole.distinct:
-                return self.whole.distinct[column]
-            counts = Counter(self.column(column)).most_common()
-            return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
-
-        return cached_fact(self, ("distinct", column), values)
-
+    @table_fact
     def is_numeric(self, column: str) -> bool:
         """Return whether a column has a value, and all of its values are finite numbers."""
         if self.whole is not None:
             return column in self.whole.numeric
         values = self.distinct(column)
-        return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
+        return bool(values) and all(map(is_number, values))
 
     def is_categorical(self, column: str) -> bool:
         """Return whether a column has few distinct values, and is either the target or no column of numbers."""

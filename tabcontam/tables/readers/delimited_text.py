@@ -198,7 +198,13 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
             return TextRecords(dialect, numbered, head.header)
         line, fields = odd[0]
         problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
-    raise UsageError(problem or _one_column(name, form.delimiter))
+    if problem:
+        raise UsageError(problem)
+    if form.delimiter is not None:
+        another = f"give another {option_name('delimiter')}, or none"
+        raise UsageError(f"{name} has one column where {form.delimiter!r} is the delimiter; {another}")
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
+    raise UsageError(f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}")
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
@@ -210,14 +216,6 @@ def uneven(name: str, line: int, fields: int, width: int) -> str:
 def zero_byte(name: str, line: int) -> str:
     """Return the message about a line with a zero byte, which no text contains."""
     return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
-
-
-def _one_column(name: str, delimiter: str | None) -> str:
-    if delimiter is not None:
-        another = f"give another {option_name('delimiter')}, or none"
-        return f"{name} has one column where {delimiter!r} is the delimiter; {another}"
-    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
-    return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:

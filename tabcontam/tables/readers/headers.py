@@ -1,7 +1,7 @@
 """The header, which is the record that names a table's columns, and the lines above it, such as a title or comments."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -105,16 +105,12 @@ def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
     """Return whether the short records `above` belong to the table, as rows or as an incomplete header."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
-    return all(
-        any(_vote(cell, others) < 0 or cell in others for cell, others in _cells_with_others(record, even))
-        for record in above
-    )
 
+    def fits(record: Record) -> bool:
+        columns = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
+        return any(cell in others or (others and _vote(cell, others) < 0) for cell, others in columns)
 
-def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
-    """Return each filled cell of a record with the other values of its column; columns without values are left out."""
-    found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
-    return ((cell, others) for cell, others in found if others)
+    return all(map(fits, above))
 
 
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
