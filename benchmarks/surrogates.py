@@ -26,7 +26,7 @@ from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
