@@ -10,7 +10,6 @@ import pytest
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import english
 from tabcontam.statistics.exact_statistics import fisher
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
@@ -291,7 +290,7 @@ class TestErrorRate:
         found = []
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
-            reading = test.read(query, reply, serializer, english())
+            reading = test.read(query, reply, serializer)
             own = lines(cell("m"), [reading.hit is True], prompt=query.prompt.completion, expected=list(query.expected))
             found += [line | {"query": query.id} for line in own]
         return found
