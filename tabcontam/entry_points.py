@@ -159,9 +159,7 @@ def load_settings() -> None:
 def raise_as_usage_error(
     point: EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Turn errors of another package's code into a `UsageError` of one line. Errors of types in `passing` are
-    unchanged.
-    """
+    """Turn errors of another package's code into a `UsageError` of one line, except those of types in `passing`."""
     try:
         yield
     except passing:
@@ -176,5 +174,4 @@ def describe_entry_point(point: EntryPoint, what: str) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return an exception in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -1,7 +1,4 @@
-"""Completion in a shell through argcomplete: the shell runs tabcontam to learn the possible next words.
-
-argcomplete is imported only when a shell asks.
-"""
+"""Completion in a shell through argcomplete: the shell runs tabcontam to learn the possible next words."""
 
 import argparse
 import os

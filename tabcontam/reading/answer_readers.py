@@ -1,7 +1,6 @@
 """Readers of a row's cells in an answer of any shape: JSON, a table, named values in prose, a bare list.
 
-Each reader returns the asked features that it finds, with their values as text; None is a missing value. Text that a
-reader does not recognize is left out, so a text without an answer gives an empty result.
+Each reader returns the asked features that it finds, with their values as text; None is a missing value.
 """
 
 import csv
@@ -218,11 +217,8 @@ def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
 
 
 def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Callable[[str], bool]) -> Cells:
-    """Return the cells that can be values. Left out are non-numbers in a numeric column, two values in one cell, and
-    cells for which `is_none` is true.
-
-    A cell that is left out is unread, not wrong. Any value that the baseline lists is kept. The hidden value is not
-    used.
+    """Return the cells that can be values. Left out (unread, not wrong) are non-numbers in a numeric column, two values
+    in one cell, and cells for which `is_none` is true. Any value that the baseline lists is kept.
     """
 
     def could_be_one(name: str, cell: str | None) -> bool:
@@ -241,9 +237,7 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return a value for each asked feature, on one line or one per line. Features that are numeric in `sorts` need
-    numbers.
-    """
+    """Return a value for each asked feature, on one line or one per line. Numeric features in `sorts` need numbers."""
     header = [spelling(name) for name in asked]  # the line that has the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:

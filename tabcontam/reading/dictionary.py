@@ -19,10 +19,7 @@ REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
 @dataclass(frozen=True)
 class Dictionary:
-    """The dictionary en_US of the pinned files, without the words that the authors removed.
-
-    `name` is the text for the report: the word files with their version.
-    """
+    """The dictionary en_US of the pinned files, without the words that the authors removed. Reports state `name`."""
 
     name: str
     known: Callable[[str], bool]
@@ -37,7 +34,6 @@ class Dictionary:
 
 @cache
 def english() -> Dictionary:
-    """Return the dictionary of Algorithm 1."""
     remembered = 10_000  # cached words: a run repeats its words
     known = WordFiles.read(files.AFFIXES, files.WORDS).knows
     return Dictionary(f"en_US {files.VERSION} (SCOWL)", lru_cache(remembered)(known))

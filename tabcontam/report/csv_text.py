@@ -1,8 +1,7 @@
 """The results as CSV (RFC 4180, UTF-8): one row for each result, one column for each field. None is an empty field.
 
 A spreadsheet reads a text that begins with `=`, `+`, `-` or `@` as a formula, and some spreadsheets run it. So an
-apostrophe is put before a text that begins with one of these signs or with an apostrophe. A reader removes one leading
-apostrophe. Numbers are written as numbers, without an apostrophe. A text is on one line, without control characters.
+apostrophe is put before such a text, and before one that begins with an apostrophe; a reader removes one.
 """
 
 import csv

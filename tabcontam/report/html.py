@@ -157,7 +157,6 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 # few: most LLMs, including controls, that are shown next to each other
 # wide: columns from which an LLM is printed with narrower squares
 def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
-    """Return the variables that all pages of a run have in common."""
     view = titles.view
     pages, notes, papers = pages_of(view.tests), view.notes, paper_methods.papers(view)
     scored = row_scores.scored_tables(view)

@@ -1,8 +1,7 @@
 """The verdicts of each paper's method next to the calibrated verdicts, and the agreement of the methods.
 
-These verdicts are shown if methods of several papers were asked. They are also shown for several methods of one paper,
-except the paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published
-verdict.
+They are shown if methods of several papers were asked, or several of one paper other than the one whose Table 1 numbers
+the usual tests: each result of those already shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,8 +65,7 @@ class PaperMark:
 
 @dataclass(frozen=True)
 class PaperMethod:
-    """A method and its decisions. A method is a test with its published rule or, if `test` is empty, the calibrated
-    rules.
+    """A test with its published rule or, if `test` is empty, the calibrated rules, and its decisions.
 
     `letter` identifies the method in the table of agreement, because tests already have numbers.
     """

@@ -46,7 +46,6 @@ def print_power(console: "Console", document: Document) -> None:
 
 
 def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
-    """Print the conclusions: a sentence for each dataset and family of tests."""
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
@@ -82,7 +81,6 @@ def _found(rate: Document | None) -> str:
 
 
 def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
-    """Print the tests that are not asked in all or in some runs, with the reason."""
     for line in dataset["tests"]:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
@@ -90,7 +88,6 @@ def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
 
 
 def _observed(dataset: Document) -> list[Observation]:
-    """Return the results of models with known exposure; empty if none was asked."""
     return [Observation(**each) for each in dataset.get("models", ())]
 
 

@@ -49,10 +49,9 @@ class SourceAgreement:
 
 @cache
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[PublishedMark, ...]:
-    """Return the published marks of an LLM, by its name in the catalogue, on a dataset, by its card's or record's name.
+    """Return the published marks of an LLM (its name in the catalogue) on a dataset (its card's or record's name).
 
-    If a source distinguishes splits, its mark is for `split`; otherwise it is for every split. Each source has at most
-    one mark, in the order of `sources`. The marks are empty if nothing was published.
+    If a source distinguishes splits, its mark is for `split`. Each source has at most one mark, in their order.
     """
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
@@ -109,5 +108,4 @@ def _file() -> Mapping[str, Any]:
 
 
 def _studies() -> list[Mapping[str, Any]]:
-    """Return the entry of `published.toml` for each source."""
     return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

@@ -81,8 +81,8 @@ def measured_columns(view: RunResults) -> list[str]:
 def ranking_columns(view: RunResults) -> list[RankColumn]:
     """Return the columns of the ranking; empty if nothing is ranked.
 
-    The columns of the paper's Table 2 are shown together, unless no LLM has a number in any of them. Another column is
-    left out if no LLM has a number there, or if every LLM's number equals its score.
+    The columns of the paper's Table 2 are shown together, if any has a number. Another column is left out if no LLM has
+    a number there, or if every LLM's number equals its score.
     """
     ranks = view.ranks_in_order
     known = {name for rank in ranks for name, value in rank.measures.items() if value is not None}
@@ -253,7 +253,6 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
 
 
 def _name(view: RunResults, rank: Rank, *, longest_label: int = 20) -> str:
-    """Return an LLM's name in the catalogue or else in the run, shortened to `longest_label` letters."""
     return with_ellipsis(visible(view.title(rank.llm) or rank.llm, line=True), longest_label)
 
 

@@ -19,7 +19,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SplitLine:
-    """The verdict on one LLM for each split of a dataset; None for a split that was not asked about.
+    """The verdict on one LLM for each split of a dataset (None: not asked about).
 
     `way` names the serializer and the prompt set if a run uses several.
     """
@@ -32,9 +32,8 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class SplitGroup:
-    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too.
-
-    It is None if the split's rows could not be compared with those of all other splits.
+    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too;
+    None if they could not be compared.
     """
 
     title: str
