@@ -13,7 +13,6 @@ from functools import cache, reduce
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-from tabcontam.config import CORE, FURTHER, Setting
 from tabcontam.errors import UsageError
 
 OWN = "tabcontam"
@@ -148,6 +147,8 @@ def names_of(group: str, what: str, built_in: Collection[str]) -> tuple[str, ...
 @cache
 def load_settings() -> None:
     """Add the settings of extensions to those of the core. Raises `UsageError` for one whose name is taken."""
+    from tabcontam.config import CORE, FURTHER, Setting
+
     for name, group in offered("tabcontam.settings", "group of settings", tuple).items():
         for setting in group:
             if not isinstance(setting, Setting) or {**CORE, **FURTHER}.get(setting.name, setting) is not setting:

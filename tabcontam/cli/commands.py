@@ -15,7 +15,6 @@ from types import FrameType
 
 from tabcontam.cli.arguments import commands_of, find_command, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
-from tabcontam.cli.shell_completion import ASKED, complete
 from tabcontam.errors import Exit, UsageError
 from tabcontam.version import __version__
 
@@ -24,13 +23,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Return its exit code."""
     began = time.monotonic()
     typed = sys.argv[1:] if arguments is None else arguments
-    command_line = parser(() if ASKED in os.environ else typed)
+    a_shell_asks = "_ARGCOMPLETE" in os.environ  # for the possible next words
+    command_line = parser(() if a_shell_asks else typed)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
-            complete(command_line)
+            if a_shell_asks:
+                from tabcontam.cli.shell_completion import complete
+
+                complete(command_line)
             options = command_line.parse_args(typed, argparse.Namespace(began=began))
             if options.command is None:  # a person wants the list of commands; a script has omitted its command
                 command_line.print_help()
