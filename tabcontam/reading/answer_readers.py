@@ -210,7 +210,7 @@ def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
             return True
         sort = sorts[name]
         if PLACEHOLDER.match(cell):
-            return sort.bracketed
+            return sort.form.bracketed
         return not NOTHING.match(cell) or not (sort.numeric or sort.likely) or sort.has(cell)
 
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
@@ -276,7 +276,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
         return False
     if sort.closed and not (sort.form.known and sort.form.is_like(value)):
         return False  # a wrong value must look like the known ones; two values do not show their form
-    if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
+    if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.form.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
     if words > MOST_VALUE_WORDS and words > (
@@ -336,7 +336,11 @@ def _native(cell: str, sort: FeatureValues) -> str:
     """Return a cell without foreign words around it: letters of scripts that no value has."""
     if cell.isascii():
         return cell
-    inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not _foreign(letter, sort)]
+
+    def is_foreign(letter: str) -> bool:
+        return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
+
+    inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not is_foreign(letter)]
     if not inside:
         return cell
     start, end = inside[0], inside[-1] + 1
@@ -344,10 +348,6 @@ def _native(cell: str, sort: FeatureValues) -> str:
     while cell[end : end + 1] and cell[end] in ")]}\"'":
         end += 1
     return cell[start if before else 0 : end if after else len(cell)]
-
-
-def _foreign(letter: str, sort: FeatureValues) -> bool:
-    return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
 
 
 # long: letters; in a longer cell, only the beginnings that a value may fill are tried

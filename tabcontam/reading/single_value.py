@@ -155,7 +155,7 @@ def _value(text: str, sort: FeatureValues) -> str | None:
     if sort.numeric and is_finite(number := cleaned(bare(text), sort)):
         return number
     text = BULLET.sub("", text.strip())
-    text = text if sort.bracketed else peeled(text)
+    text = text if sort.form.bracketed else peeled(text)
     if TWO_OF.match(text) and not sort.has(text):
         return None
     if (call := CALLED.match(text)) and (sort.numeric or sort.has(bare(text[call.end() :]))):

@@ -5,7 +5,7 @@ the usual tests: each result of those already shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from tabcontam.evidence.base import DECIDED, Verdict
@@ -160,13 +160,13 @@ def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[Ag
     if whole is None:
         return []
     llms = list(dict.fromkeys(llm for method in found for llm, _ in method.decided))
-    by_llm = [_matrix(llm, [_of(method, llm) for method in found]) for llm in llms]
+
+    def of_llm(method: PaperMethod, llm: str) -> PaperMethod:
+        own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
+        return replace(method, decided=own)
+
+    by_llm = [_matrix(llm, [of_llm(method, llm) for method in found]) for llm in llms]
     return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= most_llms else [])]
-
-
-def _of(method: PaperMethod, llm: str) -> PaperMethod:
-    own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
-    return PaperMethod(method.letter, method.paper, method.test, method.title, own)
 
 
 def _matrix(llm: str, found: Sequence[PaperMethod]) -> AgreementMatrix | None:

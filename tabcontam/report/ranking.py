@@ -10,7 +10,6 @@ from tabcontam.groups import grouped
 from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
-from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded, visible, with_ellipsis
 
@@ -148,13 +147,8 @@ def left_out(view: RunResults) -> list[str]:
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
         f"{phrase(list(dict.fromkeys(view.label(result) for result in own)))}, since {reason}."
         for reason, own in grouped(results, lambda result: result.not_averaged).items()
-        if (tests := dict.fromkeys(_title(view, result) for result in own))
+        if (tests := dict.fromkeys(TITLES.get(view.facts[one.test].measure, view.test_titles[one.test]) for one in own))
     ]
-
-
-def _title(view: RunResults, result: Result) -> str:
-    """Return the title of the column to which a result's score belongs."""
-    return TITLES.get(view.facts[result.test].measure) or view.test_titles[result.test]
 
 
 def same_scores(view: RunResults) -> str:

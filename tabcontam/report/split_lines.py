@@ -91,11 +91,11 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
         by_verdict.setdefault(_decided(titles, table), []).append(name)
     found, clean = by_verdict.get(Verdict.CONTAMINATED, []), by_verdict.get(Verdict.NOT_DETECTED, [])
     undecided = [name for name in names if name not in (*found, *clean)]
-    clauses = []
+    clauses, neither = [], phrase(clean, "or")
     if found:
-        clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {_either(clean)}" if clean else ""))
+        clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {neither}" if clean else ""))
     elif clean:
-        clauses.append(f"no row of {_either(clean)} was detected")
+        clauses.append(f"no row of {neither} was detected")
     if undecided:
         clauses.append(f"nothing is decided on {phrase(undecided)}")
     return "; ".join(clauses)
@@ -108,10 +108,6 @@ def _decided(titles: Titles, table: TableVerdict | None) -> Verdict:
     ruling = titles.ruling(table)
     unsure = ruling is not None and ruling.conclusion is Conclusion.CANNOT_TELL
     return Verdict.NO_ANSWER if unsure else table.verdict
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:

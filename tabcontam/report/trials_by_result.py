@@ -27,7 +27,7 @@ def cached_on_trial(find: Callable[Concatenate[Trial, Given], Found]) -> Callabl
     """Return `find` as a function that caches its results on a `CachedTrial`."""
 
     @wraps(find)
-    def once(trial: Trial, *given: Given.args, **named: Given.kwargs) -> Found:
+    def once(trial: Trial, /, *given: Given.args, **named: Given.kwargs) -> Found:
         if not isinstance(trial, CachedTrial):
             return find(trial, *given, **named)
         if trial.computed is None:
