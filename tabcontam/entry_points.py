@@ -7,7 +7,7 @@ read directly: importing `importlib.metadata` would take longer than all other i
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, reduce
 from importlib import import_module
@@ -97,17 +97,28 @@ def offered(group: str, what: str, kind: type[T]) -> Mapping[str, T]:
     `what` is their kind, in words. An object of another package that cannot be loaded, or that is no `kind`, is
     reported in a line on standard error.
     """
-    found = {point.name: point.load() for point in listed(group) if point.package == OWN}
-    others, complaints = find_entry_points(group, what, found)
-    for name, point in others.items():
+    own_ones = {point.name: point.load() for point in listed(group) if point.package == OWN}
+
+    def load(point: EntryPoint) -> T:
+        with raise_as_usage_error(point, what):
+            loaded = point.load()
+        if not isinstance(loaded, kind):
+            raise UsageError(f"{describe_entry_point(point, what)} is left out: {point.value} is no {kind.__name__}")
+        return loaded
+
+    return own_ones | load_others(group, what, load, own_ones)
+
+
+def load_others(group: str, what: str, load: Callable[[EntryPoint], T], built_in: Collection[str]) -> dict[str, T]:
+    """Return the objects of other packages by name, as `load` returns them.
+
+    An entry point for which `load` raises `UsageError` is reported in a line on standard error.
+    """
+    points, complaints = find_entry_points(group, what, built_in)
+    found = {}
+    for name, point in points.items():
         try:
-            with raise_as_usage_error(point, what):
-                loaded = point.load()
-            if not isinstance(loaded, kind):
-                raise UsageError(
-                    f"{describe_entry_point(point, what)} is left out: {point.value} is no {kind.__name__}"
-                )
-            found[name] = loaded
+            found[name] = load(point)
         except UsageError as error:
             complaints.append(str(error))
     for complaint in complaints:

@@ -1,13 +1,14 @@
 """The arguments of the core's commands other than `run` and `gate`, and the changes that `report` offers."""
 
 import argparse
+import re
 from collections.abc import Mapping
 
 from tabcontam.cli.option_values import path, positive
 from tabcontam.cli.report_change import ReportChange
-from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
-from tabcontam.config import RULES, RunConfig
-from tabcontam.entry_points import listed, offered
+from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_setting, add_settings
+from tabcontam.config import RESCORE, RULES, RunConfig, settings
+from tabcontam.entry_points import listed, load_settings, offered
 
 SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
@@ -98,7 +99,9 @@ def add_rescore(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
     about = "the rules that turn answers into verdicts (default: those of the run); the folder is rewritten"
     add_settings(command, "rules", help=about)
-    add_settings(command, "overlap", help=RunConfig.overlap.about.replace("rouge)", "that of the run)"))
+    load_settings()
+    for setting in settings(RESCORE).values():
+        add_setting(command, setting, help=re.sub(r"default: \w+", "default: that of the run", setting.about))
     add_settings(command, *OF_OUTPUT)
 
 

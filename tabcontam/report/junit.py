@@ -50,14 +50,13 @@ class _Case:
     outcome: str = ""
     properties: Mapping[str, str] | None = None
 
-    def element(self, suite: str) -> ElementTree.Element:
+    def element(self, suite: str, *, longest_message: int = 200) -> ElementTree.Element:
         attributes = {"classname": suite, "name": visible(self.name, line=True), "time": _time(self.seconds)}
         case = ElementTree.Element("testcase", attributes)
         if self.properties is not None:
             _add_properties(case, self.properties)
         if self.tag:
-            longest = 200  # characters of a message
-            message = visible(shorten(self.message, longest), line=True)
+            message = visible(shorten(self.message, longest_message), line=True)
             attributes = {"message": message, "type": self.outcome} if self.outcome else {}
             ElementTree.SubElement(case, self.tag, attributes).text = visible(self.text)
         return case

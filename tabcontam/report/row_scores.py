@@ -75,7 +75,7 @@ def _known(view: RunResults, result: Result) -> tuple[float, str]:
         read = f"the LLM read {result.exposure:,.3g} {'copy' if result.exposure == 1 else 'copies'} of each row"
         return (result.exposure or -1.0), read if result.exposure else "the LLM read none of its rows"
     card, entry = card_of(view, result), entry_of(view, result.llm)
-    released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
+    released, cutoff = card.dates.released if card else "", (entry.cutoff or "") if entry else ""
     which = side(released, cutoff)
     if not which:
         return 0.0, ""

@@ -32,7 +32,7 @@ def cached_on_trial(find: Callable[Concatenate[Trial, Given], Found]) -> Callabl
             return find(trial, *given, **named)
         if trial.computed is None:
             trial.computed = {}
-        key = (find.__name__, *given)
+        key = (find.__name__, *given, *sorted(named.items()))
         if key not in trial.computed:
             trial.computed[key] = find(trial, *given, **named)
         found: Found = trial.computed[key]

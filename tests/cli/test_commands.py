@@ -41,6 +41,7 @@ HEAVY = (
     "numpy",
     "rich",
     "jinja2",
+    "enchant",
     "scipy.stats",
     "scipy.optimize",
 )

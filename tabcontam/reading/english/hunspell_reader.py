@@ -1,4 +1,4 @@
-"""A reader of the pinned word files in pure Python. It gives the same answers as hunspell 1.7.
+"""A portable reader of the pinned word files. It gives the same answers as hunspell 1.7.
 
 It reads the parts of the hunspell format (man 5 hunspell) that these files use: PFX and SFX rules of one level,
 ONLYINCOMPOUND, COMPOUNDRULE, ICONV, the default BREAK at hyphens. NOSUGGEST and REP concern suggestions only.
