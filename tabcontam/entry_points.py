@@ -177,13 +177,10 @@ def raise_as_usage_error(
     except passing:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{describe_entry_point(point, what)} {failed}: {_reason(error)}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+        raise UsageError(f"{describe_entry_point(point, what)} {failed}: {reason}") from error
 
 
 def describe_entry_point(point: EntryPoint, what: str) -> str:
     """Return the words that name an entry point in a message."""
     return f"{what} {point.name!r} of the package {point.package}"
-
-
-def _reason(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -38,7 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command is None:  # a person wants the list of commands; a script has omitted its command
                 command_line.print_help()
                 return Exit.USAGE
-            _set_defaults(options, command_line, typed)
+            if hasattr(options, "no_defaults"):
+                from tabcontam.cli.project_defaults import set_defaults
+
+                options.defaults = set_defaults(options, commands_of(command_line), lambda: typed_options(typed))
+                if options.defaults:
+                    print(options.defaults, file=sys.stderr)
             return find_command(options.command).run(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
@@ -84,17 +89,6 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _set_defaults(options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Set and print the options from a project's pyproject.toml before anything is asked. A run records them, too."""
-    if not hasattr(options, "no_defaults"):
-        return
-    from tabcontam.cli.project_defaults import set_defaults
-
-    options.defaults = set_defaults(options, commands_of(command_line), lambda: typed_options(arguments))
-    if options.defaults:
-        print(options.defaults, file=sys.stderr)
 
 
 def power(options: argparse.Namespace) -> int:
