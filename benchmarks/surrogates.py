@@ -25,7 +25,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table

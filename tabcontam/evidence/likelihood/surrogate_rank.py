@@ -54,7 +54,7 @@ from tabcontam.reading.answer_text import value_key
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer

@@ -37,7 +37,7 @@ from tabcontam.extensions.corpora.overlap.searched_rows import (
     with_own,
 )
 from tabcontam.extensions.corpora.thresholds import LEAST_SEARCHED_VALUES, ONE_ABSENT_VALUES, TWO_ABSENT_VALUES
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
