@@ -150,10 +150,7 @@ def _by_precision(dates: tuple[str, str], cutoff: str) -> int:
 
 
 def groups_of(pairs: Sequence[DatedPair], seed: int = 0, rule: Rule = _by_precision) -> tuple[OpennessGroup, ...]:
-    """Return the group of all models and, if there are several kinds of openness, one group for each kind.
-
-    `rule` returns the side of a cut-off that a table is on.
-    """
+    """Return the group of all models, and one for each openness if several. `rule` gives the sides of cut-offs."""
     groups = {ALL: pairs}
     kinds = [name for name in OPENNESS if any(pair.openness == name for pair in pairs)]
     for name in kinds if len(kinds) > 1 else ():

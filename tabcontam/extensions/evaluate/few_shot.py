@@ -260,10 +260,7 @@ class FewShotScored(FewShot):
 
 
 def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
-    """Return lines on shots, twins or learners that were requested and are not available.
-
-    `rng` is the generator that drew the queries.
-    """
+    """Return lines on unavailable shots, twins or learners. `rng` is the generator that drew the queries."""
     try:
         return test.dealt(table, rng).lines
     except Skip:
@@ -295,10 +292,7 @@ def _chances(
     shots: Sequence[int],
     twin: UnseenTwin | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
-    """Return each learner's predictions for the asked rows, by shots and draw, and the reason if there are none.
-
-    Numbers are standardised over all asked and shown rows; their labels are not used for this.
-    """
+    """Return each learner's predictions for the asked rows, by shots and draw, and why a learner has none."""
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
     place, features = {row: position for position, row in enumerate(rows)}, described(table, target, rows)
     counts = Counter(labels.values())

@@ -115,10 +115,7 @@ def render_judging(sheet: JudgingSheet) -> str:
 
 
 def take_file(sheet: JudgingSheet, file: Path) -> int:
-    """Record a person's words from the file that the page saved; return the number of new words.
-
-    Raises `UsageError` for a file of another kind, person or run, and then records nothing.
-    """
+    """Record the words of a saved file and return how many are new. Raises `UsageError`; then nothing is recorded."""
     words = _words(file, sheet.by)
     known = {item.pair: item for item in sheet.items}
     if unknown := [pair for pair in words if pair not in known]:

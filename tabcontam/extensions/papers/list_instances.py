@@ -118,10 +118,7 @@ class ListInstances(RowTest):
         return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query, the same for every seed.
-
-        Raises `Skip` if rows follow from each other, or if there are too few.
-        """
+        """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
         if table.text is not None:
             return [self._of_texts(table, table.text.texts[-1])]
         if table.enumerates_domain:
@@ -210,10 +207,7 @@ def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
 
 
 def _lines(text: str, cut: bool) -> list[str]:
-    """Return the lines of an answer that may be instances.
-
-    The last line of a cut answer is left out, as it is incomplete.
-    """
+    """Return the lines of an answer that may be instances, without the last line of a cut answer."""
     lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
     lines = [line for line in lines if line.strip(EDGES + "-:")]
     return lines[:-1] if cut else lines

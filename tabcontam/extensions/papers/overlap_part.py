@@ -24,10 +24,7 @@ class OverlapPart(RunPart):
     measure: OverlapMeasure
 
     def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
-        """Find the measure, and load it if the run `asks`.
-
-        Raises `UsageError` for an unknown or unavailable measure, and if no chosen test uses a measure.
-        """
+        """Find the measure, and load it if the run `asks`. Raises `UsageError`, also if no chosen test uses one."""
         if not any(map(compares, tests)):
             names = " or ".join(test.id for test in all_tests() if compares(test))
             raise UsageError(
@@ -58,9 +55,9 @@ class OverlapOfFolders(FolderPart):
 
     def measure_again(self, folder: Path, run: RunFacts, spec: str | None) -> OverlapMeasure:
         """Return the loaded measure by which a past run is judged again."""
+        if spec is not None and not has_overlap_test(run):
+            raise UsageError(f"{option_name('overlap')}: no test in {folder} compares texts by it; leave it out")
         if spec is not None:
-            if not has_overlap_test(run):
-                raise UsageError(f"{option_name('overlap')}: no test in {folder} compares texts by it; leave it out")
             return _named(spec)
         if run.overlap is None:
             return BY_WORDS

@@ -50,10 +50,7 @@ class QuizRecord:
 
     @property
     def shortest(self) -> float:
-        """The chance of naming the original by always naming the shortest option, at random among equally short ones.
-
-        A distractor that equals the original is not counted as an option; the authors' files have one.
-        """
+        """The chance of naming the original by naming the shortest option, at random among equally short ones."""
         own = " ".join(self.original.split())
         others = {" ".join(text.split()) for text in self.distractors} - {own}
         least = min(map(len, (own, *others)))

@@ -50,11 +50,7 @@ class Instance:
 
 
 def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
-    """Return the instance in a line. Raises KeyError, TypeError or ValueError if there is none.
-
-    The LLM, the dataset, the two pieces and the key of the guided completion must be there. The guided completion is
-    null if the LLM gave none.
-    """
+    """Return the instance in a line; `guided` may be null. Raises KeyError, TypeError or ValueError without one."""
     raw["guided"]  # null if the LLM gave no completion; a line without the key is no record
     overlaps = {}
     for name in OVERLAPS:
@@ -128,10 +124,7 @@ def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judge
 
 
 def judges(found: ReplayOutcome) -> dict[str, Any]:
-    """Return the fields of results.json about the judges of recorded completions and their agreement.
-
-    Results of people consist of their judgements. They are left out of the methods: people would else be counted twice.
-    """
+    """Return the fields of results.json about recorded judges; results of people are no methods, too."""
     methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
     recorded = [one for one in found.further if isinstance(one, RecordedCompletions)]
     judgements = Judgements(judgement for one in recorded for judgement in one.judgements)

@@ -76,10 +76,7 @@ def read_of(task: TextTask) -> tuple[str, ...]:
 
 
 def cut_texts(table: Table, task: TextTask, rng: Random) -> list[CutText]:
-    """Return the ten instances of the published rule, and further ones with second pieces of at least twelve words.
-
-    Raises `Skip` if no text can be cut in two.
-    """
+    """Return the published rule's ten instances, and further ones with longer second pieces. Raises `Skip`."""
     wanted = set(not_known(table, range(len(table.rows))))
     rows = [row for row in row_draws.by_content(table) if row in wanted]
     rng.shuffle(rows)
@@ -102,10 +99,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random) -> list[CutText]:
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
-    """Return the two pieces of a row's text, or the two sentences of a pair; None if one of them is empty.
-
-    If the table has a text and its summary, the prompt neither shows nor asks the text.
-    """
+    """Return the two pieces of a text, or the two sentences of a pair; None if one of them is empty."""
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
     if any(table.is_missing(cell) for cell in cells):
@@ -149,10 +143,7 @@ def elsewhere(
 
 
 def cut_rows(table: Table, rng: Random) -> list[CutRow]:
-    """Return the ten rows of the published rule, and further rows that the baseline predicts worst.
-
-    A row is asked only if no other row has the same shown cells. Raises `Skip` if there is none.
-    """
+    """Return the published rule's ten rows, and the rows predicted worst; shown cells are unique. Raises `Skip`."""
     columns = label_first(table)
     labels = len(columns) - len(_features(table))
     features = columns[labels:]
@@ -195,10 +186,7 @@ def _features(table: Table) -> tuple[str, ...]:
 
 
 def _pool(table: Table, columns: Sequence[str], least: int, most: int) -> list[int]:
-    """Return at most 400 rows that their first `least` cells identify, the same for every seed.
-
-    If these rows are few, rows that only their first `most` cells identify are added.
-    """
+    """Return at most 400 rows that their first `least` cells identify; if these are few, also rows by `most` cells."""
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)
     if len(found) < 2 * (PUBLISHED_INSTANCES + FURTHER_CUT_ROWS):

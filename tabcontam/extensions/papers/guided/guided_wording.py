@@ -79,10 +79,7 @@ def text_prompt(form: TextForm, place: InstanceOrigin | None, first: str, label:
 def row_prompt(
     place: InstanceOrigin | None, shown: str, label: str, asked: Sequence[str], header: Sequence[str], prefix: str
 ) -> Prompt:
-    """Return the instruction to continue a row; `label` is the name of the first feature if this is the label, else "".
-
-    `header` is put above the row if the row's form names no features. `prefix` is the row up to the first asked value.
-    """
+    """Return the instruction to continue a row, under a `header` if its form names no features."""
     from_where = f"of {place.words}" if place else "of a table"
     labelled = f"The label of the row, {label}, stands first in it. " if label else ""
     begun = f"{ROW.first} below begins {ROW.what} {from_where}. {labelled}It goes on with {', '.join(asked)}. "

@@ -160,10 +160,7 @@ class FirstToken(RawTest):
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown.
-
-    If such a value is shorter than the compared characters, every beginning has at least the value's chance.
-    """
+    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown."""
     values, shorter = dict(prediction.values), prediction.rest
     for value, chance in likely_after(table, table.columns[0], row, range(1, CSV_ROWS_BEFORE + 1)).items():
         begun = csv_serializer().value(value) + ("," if len(table.columns) > 1 else "")

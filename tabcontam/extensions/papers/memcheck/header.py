@@ -95,10 +95,7 @@ class Header(RawTest):
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return four queries, the same for every seed.
-
-        Raises `Skip` if rows follow from each other, or are too few.
-        """
+        """Return four queries, the same for every seed. Raises `Skip` if rows follow from each other, or are few."""
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from this order")
         cuts = [row for row in HEADER_CUTS if row + 1 < len(table.rows)]
@@ -203,10 +200,7 @@ def _chances(
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """Return the cells of the row whose beginning is shown, from a line that continues or repeats it.
-
-    The line may begin with the comma that ends the shown beginning.
-    """
+    """Return the cells of the row whose beginning is shown, from a line that continues or repeats it."""
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
     texts = (*anew, shown + line, shown + line.removeprefix(","))
     whole = [cells for text in texts for cells in csv_serializer().cuts(text)]

@@ -17,10 +17,7 @@ from tabcontam.tables.text_tasks import TextForm, TextTask
 
 
 def packed(table: Table) -> str:
-    """Return the table's columns and rows, and the rows of known files, as packed text.
-
-    Raises `Skip` if it is too long.
-    """
+    """Return the table's columns, rows and known rows as packed text. Raises `Skip` if it is too long."""
 
     def find() -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]

@@ -66,10 +66,7 @@ def text_of(table: Table, row: int) -> str:
 
 
 def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]:
-    """Return for each of these lines its match with the table's texts.
-
-    A match does not count for rows that a model may know, and for rows at the beginning and the end of the file.
-    """
+    """Return each line's match with the table's texts; rows that may be known or printed on web pages do not count."""
     lines = [words(line) for line in passages]
     keys = _where(table, lines, IDENTIFYING_WORDS)
     others = {phrase for phrase, rows in _where(table, lines, PHRASE_WORDS).items() if len(rows) > 1}

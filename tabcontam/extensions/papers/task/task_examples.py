@@ -185,10 +185,7 @@ class TaskExamples(RowTest):
         return [replace(query, answering=known) for query, known in zip(queries, examples, strict=True)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries, the same for each seed; the first one carries the table.
-
-        Raises `Skip` if there are none.
-        """
+        """Return the queries, the same for each seed; the first carries the table. Raises `Skip` without any."""
         check_comparable(table)
         if table.text is not None:
             return self._queries(table, (TEXT,), TEXT_LIST_TOKENS)

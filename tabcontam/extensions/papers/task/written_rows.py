@@ -233,10 +233,7 @@ def identified_rows(trial: Trial, table: Table) -> set[int]:
 
 
 def trials_by_row(found: WrittenRows) -> list[Trial]:
-    """Return trials about the table's rows: the answers about the cells after those that identify a row.
-
-    Several written rows with the same first cells are samples of one query.
-    """
+    """Return trials about the table's rows; written rows with the same first cells are samples of one query."""
     table = found.table
     by_row = grouped(found.rows, partial(identified_row, table))
     own = {row: written for row, written in by_row.items() if row is not None and row in may_count(table)}
