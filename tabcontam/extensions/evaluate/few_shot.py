@@ -136,17 +136,7 @@ class FewShot(ChoiceTest):
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
-
-        def find() -> FewShotPlan | str:
-            try:
-                return self._dealt(table, wanted[-1])
-            except Skip as skip:
-                return str(skip)
-
-        found = cached_fact(table, ("few-shot", wanted), find)
-        if isinstance(found, str):
-            raise Skip(found)
-        return found
+        return cached_fact(table, ("few-shot", wanted), lambda: self._dealt(table, wanted[-1]))
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
         if not isinstance(reply, Likelihoods):

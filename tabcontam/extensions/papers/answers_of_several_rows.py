@@ -1,11 +1,13 @@
 """The base of tests with one answer about several rows: an asked cell has a feature and the number of its row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import Random
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import LAGS
+from tabcontam.evidence.answering import MISSING, AnswerKind
 from tabcontam.evidence.base import Prompt, Query, Trial
 from tabcontam.extensions.papers.earlier_rows import after_earlier
 from tabcontam.extensions.papers.memcheck.csv_row_tests import RawAnswers, csv_serializer
@@ -29,6 +31,31 @@ class SeveralRowsAnswers(RawAnswers):
         cells = iter(values)
         rows = group_by_row(query.asked)
         return "\n".join(csv_serializer().row(names, [next(cells) for _ in names]) for names in rows)
+
+
+@dataclass(frozen=True)
+class RememberedRows(AnswerKind):
+    """Answers with rows of the table, one a line. A model without memory makes a row of cells of random rows."""
+
+    rows: tuple[int, ...] = ()
+    cells: tuple[Cell, ...] = field(default=(), repr=False)
+
+    def truth(self, query: Query) -> Sequence[Cell]:
+        return self.cells
+
+    def places(self, query: Query) -> Sequence[int]:
+        return [row for row in self.rows for _ in query.asked]
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """Return a single row, with the most frequent value of each column."""
+        return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
+
+    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        return [rng.choice(table.column(name)) for name in table.columns]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        starts = range(0, len(values), len(query.asked))
+        return "\n".join(csv_serializer().row(query.asked, values[at : at + len(query.asked)]) for at in starts)
 
 
 def cell_name(column: str, row: int) -> str:

@@ -9,7 +9,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, AnswerKind
 from tabcontam.evidence.base import (
     READ,
     Capability,
@@ -31,7 +30,7 @@ from tabcontam.evidence.number_wording import format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.thresholds import LEAST_DIFFERENT_ROWS
-from tabcontam.extensions.papers.answers_of_several_rows import cells_of
+from tabcontam.extensions.papers.answers_of_several_rows import RememberedRows, cells_of
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
     MARKS,
@@ -53,29 +52,6 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 Row = tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class SampledRowAnswers(AnswerKind):
-    """Answers with a row as a line of a CSV file: a true row if the model remembers rows, else a made-up row."""
-
-    row: int = 0
-    cells: Row = ()
-
-    def truth(self, query: Query) -> Row:
-        return self.cells
-
-    def places(self, query: Query) -> Sequence[int]:
-        return [self.row] * len(self.cells)
-
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
-
-    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        return [rng.choice(table.column(name)) for name in table.columns]
-
-    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        return csv_serializer().row(query.asked, values)
 
 
 @dataclass(frozen=True)
@@ -137,7 +113,7 @@ class Sampling(Test):
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
-        answers = [SampledRowAnswers(row, table.rows[row]) for row in rows]
+        answers = [RememberedRows((row,), table.rows[row]) for row in rows]
         return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
