@@ -1,7 +1,7 @@
 """Few-shot classification after TabLLM: the prompt shows rows with their classes, then asks for the class of a row."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, product
@@ -120,14 +120,27 @@ class FewShot(ChoiceTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         _, question = task_of(table)
-        plan = self.dealt(table, rng)
-        return [
-            query
-            for shots in plan.shots
-            for number, draw in enumerate(plan.draws)
-            for place in range(len(draw.asked))
-            for query in self._of_row(table, serializer, question, plan, shots, number, place)
-        ]
+        plan, answers, target = self.dealt(table, rng), answers_of(question), table.column(table.target or "")
+        features = [name for name in table.columns if name != table.target]
+        found: list[Query] = []
+        for shots, (number, draw) in product(plan.shots, enumerate(plan.draws)):
+            shown = draw.shown[:shots]
+            write = partial(self._question, table, serializer, question, shown)
+            for place, (row, chance) in enumerate(zip(draw.asked, plan.chances[shots, number], strict=True)):
+                own = Query(
+                    id=f"{self.id}-{shots}-{number}-{place}",
+                    write=partial(write, _cells(table, row, features)),
+                    asked=answers,
+                    expected=(question.answer(target[row] or ""),),
+                    max_tokens=tokens_of(answers),
+                    rows=(*shown, row),
+                    row=row,
+                    chance=chance,
+                )
+                found.append(own)
+                if plan.twin is not None and row in plan.twin.place:
+                    found.append(_of_twin(own, plan.twin, plan.twin.place[row], features, write))
+        return found
 
     def not_averaged(self, table: Table) -> str | None:
         """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
@@ -181,47 +194,6 @@ class FewShot(ChoiceTest):
         lines = [*_lines(self, question, labels, draws, available), *([why] if why else []), *absent(), *failed]
         return FewShotPlan(shots, tuple(draws), chances, twin, tuple(lines))
 
-    def _of_row(
-        self,
-        table: Table,
-        serializer: Serializer,
-        question: Asking,
-        plan: FewShotPlan,
-        shots: int,
-        number: int,
-        place: int,
-    ) -> Iterator[Query]:
-        draw = plan.draws[number]
-        row, shown = draw.asked[place], draw.shown[:shots]
-        answers, chance = answers_of(question), plan.chances[shots, number][place]
-        write = partial(self._question, table, serializer, question, shown)
-        features = [name for name in table.columns if name != table.target]
-        own = Query(
-            id=f"{self.id}-{shots}-{number}-{place}",
-            write=partial(write, _cells(table, row, features)),
-            asked=answers,
-            expected=(question.answer(table.column(table.target or "")[row] or ""),),
-            max_tokens=tokens_of(answers),
-            rows=(*shown, row),
-            row=row,
-            chance=chance,
-        )
-        yield own
-        if plan.twin is None or row not in plan.twin.place:
-            return
-        twin_place = plan.twin.place[row]
-        twin = dict(zip(plan.twin.features, plan.twin.rows[twin_place], strict=True))
-        yield replace(
-            own,
-            id=f"{own.id}-twin",
-            write=partial(write, {name: twin[name] for name in features}),
-            expected=(plan.twin.labels[twin_place],),
-            row=None,
-            decoy_of=own.id,
-            shared_features=plan.twin.unchanged,
-            chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
-        )
-
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
@@ -247,6 +219,23 @@ class FewShotScored(FewShot):
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
         return as_endings(prompt, answers)
+
+
+def _of_twin(
+    own: Query, twin: UnseenTwin, place: int, features: Sequence[str], write: Callable[[Cells], Question]
+) -> Query:
+    """Return the query about the twin of the row that `own` asks about."""
+    cells = dict(zip(twin.features, twin.rows[place], strict=True))
+    return replace(
+        own,
+        id=f"{own.id}-twin",
+        write=partial(write, {name: cells[name] for name in features}),
+        expected=(twin.labels[place],),
+        row=None,
+        decoy_of=own.id,
+        shared_features=twin.unchanged,
+        chance={**own.chance, SUPERVISED: prediction_of(twin.twins[place])},
+    )
 
 
 def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
