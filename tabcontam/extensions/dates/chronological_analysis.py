@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.extensions.dates import date_exchange as statistics
-from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison, both_sides
 from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
-from tabcontam.extensions.dates.dated_pairs import DatedPair, dated, on_one_side, results_by_dates
+from tabcontam.extensions.dates.dated_pairs import (
+    CutoffComparison,
+    DatedPair,
+    both_sides,
+    dated,
+    on_one_side,
+    results_by_dates,
+)
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.groups import grouped
 from tabcontam.verdicts.dating import AFTER, BEFORE, side, year_of

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from tabcontam.extensions.dates import chronology_sentences as words
 from tabcontam.extensions.dates.chronological_analysis import Chronology, LlmChronology, SideCounts, chronologies
-from tabcontam.extensions.dates.cutoff_comparison import both_sides
 from tabcontam.extensions.dates.date_plots import DatePlot, DatePoint, polyline, quarter_ticks
-from tabcontam.extensions.dates.dated_pairs import DatedPair, dated, results_by_dates
+from tabcontam.extensions.dates.dated_pairs import DatedPair, both_sides, dated, results_by_dates
 from tabcontam.extensions.dates.task_contamination import published_for_tests, source
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea

@@ -16,9 +16,8 @@ from tabcontam.config import PAPER
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.earlier_rows import earlier
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
 from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest, cell_key, first_row, widths
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.extensions.papers.thresholds import MOST_CELLS_OF_RECORDED_ROW
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines, is_mark, same_value

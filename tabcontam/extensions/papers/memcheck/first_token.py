@@ -17,6 +17,7 @@ from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import rule_out
 from tabcontam.extensions.papers.earlier_rows import likely_after
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import places_of
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
     NUMBERED,
@@ -27,7 +28,6 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     lists_rows,
     shown_text,
 )
-from tabcontam.extensions.papers.memcheck.row_completion import places_of
 from tabcontam.extensions.papers.thresholds import (
     CSV_ROWS_BEFORE,
     LEAST_BEGINNINGS,
