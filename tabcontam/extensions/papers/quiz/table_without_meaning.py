@@ -13,16 +13,14 @@ def meaningless(table: Table) -> Table:
     Numbers and missing cells stay unchanged. The letters are assigned to the categories at random, the same each time,
     so that they reveal neither the order of the words nor their frequency.
     """
-    return cached_fact(table, "meaningless", lambda: _made(table))
 
+    def find() -> Table:
+        names = tuple(f"x{number}" for number in range(1, len(table.columns) + 1))
+        rows = tuple(zip(*(_signs(table, name) for name in table.columns), strict=True))
+        bare = replace(table, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None)
+        return replace(bare, columns=names, rows=rows)
 
-def _made(table: Table) -> Table:
-    names = tuple(f"x{number}" for number in range(1, len(table.columns) + 1))
-    columns = [_signs(table, name) for name in table.columns]
-    rows = tuple(zip(*columns, strict=True))
-    return replace(
-        table, columns=names, rows=rows, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None
-    )
+    return cached_fact(table, "meaningless", find)
 
 
 def _signs(table: Table, name: str) -> tuple[Cell, ...]:

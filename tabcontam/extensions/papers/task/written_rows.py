@@ -132,11 +132,6 @@ def predictions_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPredict
     return predict_rows(table, order.counted, order.given, sorted(rows))
 
 
-def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
-    """Return a written row's key, which equals that of an equal row, or None if a feature is missing."""
-    return tuple(cell_key(row[name]) for name in order.columns) if row.keys() >= {*order.columns} else None
-
-
 def identified_row(table: Table, row: Row) -> int | None:
     """Return the only row of the table with the first cells of a written row, or None if there is none."""
     written: list[Cell] = []
@@ -187,8 +182,9 @@ class WrittenRows:
     @property
     def in_words(self) -> str:
         """The number of rows, and how similar they are to the table's rows, in words."""
-        whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
-        apart = differing(self.table, whole)
+        columns = order_of(self.table).columns
+        whole = [row for row in self.rows if row.keys() >= {*columns}]
+        apart = differing(self.table, [tuple(cell_key(row[name]) for name in columns) for row in whole])
         most = min(MOST_NEAR_ROW_CELLS, (len(self.table.columns) - 1) // 2)  # less than half of the cells
         exact, near = apart.count(0), sum(0 < cells <= most for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
