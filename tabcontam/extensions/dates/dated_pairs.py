@@ -124,7 +124,7 @@ def _is_part(view: RunResults, result: Result) -> bool:
     if not is_dated(result.split or ""):
         return False
     card = card_of(view, result)
-    return card is None or bool(card.dated_by)
+    return card is None or bool(card.dates.dated_by)
 
 
 def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
     majority = result.evidence.statistic.expected if result.evidence.statistic else None
     if entry is None or not entry.cutoff:
         left[f"{result.llm}: the catalogue states no training cut-off"] = None
-    if card is None or not card.released:
+    if card is None or not card.dates.released:
         left[f"{result.dataset}: no card states its release date"] = None
     elif result.not_averaged:
         left[f"{result.dataset}: {result.not_averaged}"] = None
@@ -179,13 +179,13 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
             cutoff=entry.cutoff,
             cutoff_source=entry.cutoff_source or "",
             dataset=result.dataset,
-            released=card.released,
-            completed=card.completed,
+            released=card.dates.released,
+            completed=card.dates.completed,
             released_source=card.stated_by,
             hits=result.evidence.hits,
             answered=result.evidence.answered,
             majority=majority,
-            side=side(card.released, entry.cutoff, card.completed),
+            side=side(card.dates.released, entry.cutoff, card.dates.completed),
         )
     return None
 

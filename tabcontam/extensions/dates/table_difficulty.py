@@ -71,7 +71,7 @@ def supervised(table: Table, *, version: int = 1) -> CrossValidatedAccuracy | No
 def _is_part(dataset: DatasetFacts) -> bool:
     """Return whether the dataset is a part of a table's rows, chosen by their dates."""
     card = find_card(dataset.name)
-    return is_dated(dataset.split or "") and (card is None or bool(card.dated_by))
+    return is_dated(dataset.split or "") and (card is None or bool(card.dates.dated_by))
 
 
 def baselines(view: RunResults) -> tuple[dict[str, float], list[str]]:

@@ -4,7 +4,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import draws, path, positive, shots
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import OF_FILES, OF_LIMITS, add_settings, typed_settings
@@ -149,8 +148,3 @@ def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
         print_json(plan_document(run.plan, estimates, leaving, tables=run.tables))
     else:
         print(plan_text(run.plan, estimates, leaving, tables=run.tables))
-
-
-COMMAND = Command(
-    "measure the few-shot accuracy of an LLM on a table, and how much of it is memory", add_evaluate, evaluate
-)

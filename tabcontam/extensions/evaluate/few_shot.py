@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Likelihoods,
     Prompt,
     Query,
@@ -25,8 +26,10 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
+from tabcontam.evidence.mixins import InWordsTest, WordedTest
 from tabcontam.evidence.rows.choice_test import ChoiceTest
 from tabcontam.evidence.score.classification import (
+    AccuracyTest,
     answers_of,
     as_endings,
     described,
@@ -70,7 +73,7 @@ class FewShotPlan:
 
 
 @dataclass(frozen=True)
-class FewShot(ChoiceTest):
+class FewShot(WordedTest, AccuracyTest, ChoiceTest):
     """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by number of shots.
 
     Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
@@ -111,7 +114,6 @@ class FewShot(ChoiceTest):
     title: ClassVar[str] = TITLE
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
-    worded: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     shots: tuple[int, ...] = TABLLM_SHOTS
     draws: int = FIFTHS
@@ -141,10 +143,6 @@ class FewShot(ChoiceTest):
                 if plan.twin is not None and row in plan.twin.place:
                     found.append(_of_twin(own, plan.twin, plan.twin.place[row], features, write))
         return found
-
-    def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
-        return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
@@ -209,7 +207,7 @@ class FewShot(ChoiceTest):
 
 
 @dataclass(frozen=True)
-class FewShotScored(FewShot):
+class FewShotScored(InWordsTest, FewShot):
     """Few-shot classification by the likelihood of each class as the prompt's continuation."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
@@ -233,7 +231,7 @@ def _of_twin(
         expected=(twin.labels[place],),
         row=None,
         decoy_of=own.id,
-        shared_features=twin.unchanged,
+        features=FeatureFacts(shared=twin.unchanged),
         chance={**own.chance, SUPERVISED: prediction_of(twin.twins[place])},
     )
 

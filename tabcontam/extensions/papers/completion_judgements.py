@@ -16,6 +16,7 @@ from tabcontam.asking.part_records import PartRecords
 from tabcontam.asking.trial_file import Line, line_key, trial_of
 from tabcontam.evidence.base import DECIDED, Reading, Test, Trial, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.groups import grouped
@@ -115,7 +116,7 @@ class Judgements(PartRecords):
         return {by: found[by] for by in self.judges if by in found}
 
     def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
-        if not test.judgeable or not self._all:
+        if not isinstance(test, JudgedTest) or not self._all:
             return trials
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
         return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
@@ -123,7 +124,7 @@ class Judgements(PartRecords):
     def shown(self, place: ResultKey, lines: list[Line]) -> list[Line]:
         """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
         test, words_of = by_id().get(place.test), dict[str, list[list[str]]]()
-        for one in compared_of(test, list(map(_read, lines))) if test and test.judgeable else ():
+        for one in compared_of(test, list(map(_read, lines))) if test else ():
             words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
             words += [[by, judged.word or f"not judged: {judged.detail}"] for by, judged in self.of(place, one).items()]
             words_of[one.query_id] = words
@@ -251,13 +252,14 @@ def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Map
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
     """Return the completions of a test that judges and people can judge: all completions with a text."""
-    return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []
+    compared = test.compared(trials) if isinstance(test, JudgedTest) else ()
+    return [one for one in compared if one.arm == ARM and one.continued.strip()]
 
 
 def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
     """Return, by result, the completions in a run's trials that judges and people may be shown, not read anew."""
     known = by_id()
-    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
+    judgeable = [line for line in lines if isinstance(known.get(line["test"]), JudgedTest)]
     found = {}
     for key, result_key in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
         place = ResultKey(*key)

@@ -13,6 +13,7 @@ from random import Random
 from tabcontam.asking.trial_file import RESULTS, lock_run_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
@@ -84,7 +85,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
             word = judgement.word if judgement and (before is None or before.word) else None
             items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.completion, places, word)
     if not items_of:
-        judgeable = [test.id for test in all_tests() if test.judgeable]
+        judgeable = [test.id for test in all_tests() if isinstance(test, JudgedTest)]
         if any(result.test in judgeable for result in own):
             raise UsageError(f"{folder} holds no completion to judge: none could be read")
         advice = option("tests", " or ".join(judgeable))

@@ -16,6 +16,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.questions import Answer
 from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judge import (
@@ -87,8 +88,8 @@ class JudgePass(RunPart):
 
     def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
         """Open the judge. Raises `UsageError` if it cannot judge, has nothing to judge or, if asked, lacks a key."""
-        if not any(test.judgeable for test in tests):
-            names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        if not any(isinstance(test, JudgedTest) for test in tests):
+            names = " or ".join(test.id for test in all_tests() if isinstance(test, JudgedTest))
             raise UsageError(
                 f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
                 f"or leave {option('judge')} out"
@@ -115,7 +116,9 @@ class JudgePass(RunPart):
     @property
     def plan(self) -> list[PlannedResult]:
         """The planned results with completions to judge."""
-        return [planned for planned in self.session.plan if planned.test.judgeable and planned.subject.tested]
+        return [
+            planned for planned in self.session.plan if isinstance(planned.test, JudgedTest) and planned.subject.tested
+        ]
 
     async def connect(self) -> None:
         try:
@@ -163,7 +166,7 @@ class JudgePass(RunPart):
     def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
         rows: dict[tuple[str, str], set[int | str]] = {}
         for planned in plan if not self.judge.local else ():
-            if planned.test.judgeable and planned.subject.tested:
+            if isinstance(planned.test, JudgedTest) and planned.subject.tested:
                 shown = rows.setdefault((self.label, planned.name.dataset), set())
                 shown.update(query.id for query in planned.queries if query.withheld)
                 if planned.table.private:
@@ -194,7 +197,7 @@ class JudgePass(RunPart):
                 yield JudgePair(place, made.compared, made.word, made.begging)
         for planned in self.plan:
             trials = list(self.session.trials.get(planned.name, {}).values())
-            yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
+            yield from (JudgePair(planned.name, one) for one in to_judge(_compared(planned, trials)))
 
     def _to_come(self) -> Iterator[JudgePair]:
         """Yield a pair for each missing completion, as long as the longest text that is shown to the judge."""
@@ -244,4 +247,8 @@ class JudgePass(RunPart):
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
     """Return a comparison for each of the `queries` of `planned`, with an empty completion."""
-    return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])
+    return _compared(planned, [Trial(query, Reply("", ReplyState.OK)) for query in queries])
+
+
+def _compared(planned: PlannedResult, trials: Sequence[Trial]) -> Sequence[CompletionPair]:
+    return planned.test.compared(trials) if isinstance(planned.test, JudgedTest) else ()

@@ -10,13 +10,15 @@ from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.mixins import FeatureTest, ResampledTest
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_cells import values_bare
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellReference
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.row_test import RowTest, low_power
+from tabcontam.evidence.rows.row_test import CellTest, low_power
 from tabcontam.extensions.papers.answers_of_several_rows import (
     SeveralRowsAnswers,
     cell_name,
@@ -67,7 +69,7 @@ class InstanceListAnswers(SeveralRowsAnswers):
 
 
 @dataclass(frozen=True)
-class ListInstances(RowTest):
+class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
     """Given only the dataset's name and split, the model must write down its first ten instances.
 
     Measures: whether the model knows the beginning of the dataset by its name. This row test can show that rows were
@@ -106,7 +108,6 @@ class ListInstances(RowTest):
     follows = "quiz_completion_obfuscated"
     published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
     answering: ClassVar[AnswerKind] = InstanceListAnswers()
-    bet_on: ClassVar[bool] = False  # one answer has several rows
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     whole: ClassVar[str] = "lists of instances are right in every counted cell"
@@ -164,7 +165,7 @@ class ListInstances(RowTest):
             return low_power(list(filter(None, rows)), level)
         best = partial_conjunction(_runs(texts[0], dict(zip(texts[0].asked, texts[0].expected, strict=True))))
         what, whole = "words of their own in the first texts", "all were recited"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 def _recited(trials: Sequence[Trial]) -> Evidence:

@@ -6,8 +6,9 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, Query, Statistic, Trial
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
-from tabcontam.evidence.rows.answered_rows import answered_row
+from tabcontam.evidence.rows.answered_rows import CellBets, CellReference, answered_row
 from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, overlaps
 from tabcontam.extensions.papers.guided.guided_test import (
     GENERAL,
@@ -34,7 +35,7 @@ RULE = AlgorithmOne("second pieces have more overlap if the dataset is named", s
 
 
 @dataclass(frozen=True)
-class GuidedCompletion(GuidedTest):
+class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
     """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
 
     Measures: whether the model knows single instances: texts word for word, rows cell by cell. This row test can show
@@ -97,7 +98,7 @@ class GuidedCompletion(GuidedTest):
             return super().uninformative([query for query in queries if not query.decoy_of], level)
         best = min(1.0, 2 * partial_conjunction(list(map(whole_run, texts))))
         what = "words of their own in the texts"
-        return None if best <= level else explain_out_of_reach(what, "all were recited", best, level)
+        return explain_out_of_reach(what, "all were recited", best, level)
 
 
 def _labels(trials: Sequence[Trial]) -> str:

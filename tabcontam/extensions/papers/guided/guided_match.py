@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, PublishedRule, Query, Reading, Reply, Statistic, Trial, as_read
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, contaminated
+from tabcontam.evidence.mixins import FeatureTest, JudgedTest
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_test import SECOND, GuidedTest, first_piece, of_text
@@ -53,7 +54,7 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 
 
 @dataclass(frozen=True)
-class GuidedMatch(GuidedTest):
+class GuidedMatch(JudgedTest, FeatureTest, GuidedTest):
     """A judge compares the second pieces of guided completion with the true pieces.
 
     Measures: how many of ten instances the model reproduces, word for word or nearly so. The test gives a score without
@@ -90,9 +91,6 @@ class GuidedMatch(GuidedTest):
     follows = "guided_completion"
     published = RULE
     decides: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False
-    referred: ClassVar[bool] = False
-    judgeable: ClassVar[bool] = True
     draws_as: ClassVar[str] = GuidedCompletion.id
     recorded_forms: ClassVar[Mapping[str, str]] = {
         PERSONS[0]: "Guided match by a person",

@@ -12,11 +12,11 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.answering import CellAnswers
-from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
+from tabcontam.evidence.base import READ, BetPlace, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.evidence.rows.row_test import CellTest, read_one_cell, read_several_cells
 from tabcontam.extensions.papers.guided.cut_instances import CutRow, CutText, cut_rows, cut_texts, label_first, label_of
 from tabcontam.extensions.papers.guided.guided_wording import (
     OTHERS,
@@ -112,13 +112,12 @@ class GuidedAnswers(CellAnswers):
         return [self.piece(table, query, row if row not in query.rows else (row + 1) % len(table.rows))]
 
 
-class GuidedTest(OneCellTest):
+class GuidedTest(CellTest):
     """A test that asks for second pieces in the guided and other arms; subclasses weigh the answers."""
 
     whole: ClassVar[str] = "second pieces are right in all that counts"
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
-    resampled: ClassVar[bool] = False  # each answer is compared with another arm's
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result. Queries about texts have no prediction; they are weighed by their words."""
@@ -157,8 +156,8 @@ class GuidedTest(OneCellTest):
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        reading = OneCellTest if len(query.asked) == 1 else RowTest
-        return reading._read_cells(self, query, text, sorts, serializer)
+        read = read_one_cell if len(query.asked) == 1 else read_several_cells
+        return read(query, text, sorts, serializer)
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
@@ -202,7 +201,7 @@ class GuidedTest(OneCellTest):
                 (instance.row,),
                 chance=instance.predictions,
                 row=instance.row,
-                unsure=instance.unsure,
+                bet=BetPlace(instance.unsure),
             )
             named = {GENERAL: None, WRONG_NAME: other} if query.paper else {}
             arms = {arm: partial(write, name, instance.cells) for arm, name in named.items()}
@@ -216,7 +215,9 @@ def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Que
     yield query
     for arm, write in arms.items():
         paper = query.paper and arm == GENERAL
-        yield replace(query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, unsure=0.0, decoy_of=query.id)
+        yield replace(
+            query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, bet=BetPlace(), decoy_of=query.id
+        )
 
 
 def _write_row(

@@ -10,10 +10,11 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Prompt, PublishedRule, Query, Reading, Reply
+from tabcontam.evidence.base import BetPlace, Prompt, PublishedRule, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.completion_tests import FeatureCompletion, next_rows
+from tabcontam.evidence.rows.answered_rows import CellBets
+from tabcontam.evidence.rows.completion_tests import RemovedValueTest, next_rows
 from tabcontam.evidence.rows.hidden_cells import HiddenCells, rule_out, without_missing
 from tabcontam.evidence.thresholds import LEAST_PART_FACTOR
 from tabcontam.extensions.papers.earlier_rows import after_earlier
@@ -37,7 +38,7 @@ FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, w
 
 
 @dataclass(frozen=True)
-class CsvFeatureCompletion(RawTest, FeatureCompletion):
+class CsvFeatureCompletion(RawTest, RemovedValueTest):
     """Given five rows of the file as CSV and a sixth without one value, the model must name this value.
 
     Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
@@ -69,7 +70,6 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     follows = "row_completion"
     title: ClassVar[str] = "Feature completion as CSV"
     published = PublishedRule("removed values are the file's", share=None, source=BORDT)
-    worded: ClassVar[bool] = False
     further: ClassVar[int] = CSV_PLACES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -113,7 +113,7 @@ def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> 
 
 
 @dataclass(frozen=True)
-class RowCompletion(RawTest):
+class RowCompletion(CellBets, RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
     Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.
@@ -156,9 +156,9 @@ class RowCompletion(RawTest):
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             chance, row = places.chance(table, place), table.rows[place]
-            write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
+            write, bet = partial(next_row, table, shown), BetPlace(places.predictions[place].unsure)
             name = f"{self.id}-{number}"
-            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
+            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, bet=bet)
             return without_missing(asked, table)
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]

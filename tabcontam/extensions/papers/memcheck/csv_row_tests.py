@@ -11,8 +11,10 @@ from typing import ClassVar
 
 from tabcontam.evidence.answering import AnswerKind, CellAnswers, shown_value
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
+from tabcontam.evidence.mixins import FeatureTest, ResampledTest
 from tabcontam.evidence.rows.answer_cells import sorts_of, values_bare
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.answered_rows import CellReference
+from tabcontam.evidence.rows.row_test import CellTest
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import is_mark, plain, same_value, value_key
 from tabcontam.reading.numbers import is_number
@@ -42,7 +44,7 @@ class RawAnswers(CellAnswers):
         return csv_serializer().value(shown_value(values[0])) if one else csv_serializer().row(query.asked, values)
 
 
-class RawTest(RowTest):
+class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
     """A row test with rows as lines of a CSV file, whatever the run's serializer is.
 
     The published count is the number of answers that equal the file's row, value by value: the authors' package has no

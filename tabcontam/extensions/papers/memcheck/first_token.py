@@ -14,6 +14,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellBets
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import rule_out
 from tabcontam.extensions.papers.earlier_rows import likely_after
@@ -55,7 +56,7 @@ class FirstCharactersAnswers(RawAnswers):
 
 
 @dataclass(frozen=True)
-class FirstToken(RawTest):
+class FirstToken(CellBets, RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the beginning of the next row.
 
     Measures: whether the model knows the beginning of the next row. This row test can show that rows were seen.

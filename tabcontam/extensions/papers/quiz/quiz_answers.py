@@ -177,7 +177,7 @@ def _unit(trials: Sequence[Trial]) -> QuizAnswer:
     outcomes = tuple((bits, chance) for bits, chance in zip(worth, chances, strict=True) if bits > 0)
     clear = [option for option, count in enumerate(times) if count > len(trials) / 2]
     return QuizAnswer(
-        lies_in=trials[0].query.lies_in.get(PLACES[0], ""),
+        lies_in=trials[0].query.features.lies_in.get(PLACES[0], ""),
         outcomes=outcomes,
         bits=worth[0],
         answered=sum(trial.readable for trial in trials) >= LEAST_ANSWERED_PLACES * len(trials),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from random import Random
@@ -17,19 +17,20 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Prompt,
     Query,
     Reading,
     Reply,
     Statistic,
-    Test,
     Trial,
 )
 from tabcontam.evidence.knowledge.word_test import MORE
+from tabcontam.evidence.mixins import ReferredTest, ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
-from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, REMEMBERED_SHARE
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
 from tabcontam.extensions.papers.quiz.quiz_answers import (
     AT,
@@ -54,7 +55,7 @@ NULL = "the answers stay, and the option that is the row's own is drawn again by
 
 
 @dataclass(frozen=True)
-class QuizTest(Test):
+class QuizTest(ReferredTest, ResampledTest):
     """A test that asks which of four options is a row's own.
 
     The original is put at one place, or at each place in turn.
@@ -64,8 +65,6 @@ class QuizTest(Test):
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     answering: ClassVar[AnswerKind] = ChoiceAnswers()
-    referred: ClassVar[bool] = True
-    resampled: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
@@ -108,7 +107,7 @@ class QuizTest(Test):
                 rows=(question.row,),
                 chance={letter: CellPrediction({letter: each}, each) for letter, each in every},
                 row=question.row,
-                lies_in=dict.fromkeys(PLACES, lies_in),
+                features=FeatureFacts(dict.fromkeys(PLACES, lies_in)),
             )
         if self.every_place:
             yield Query(
@@ -207,18 +206,11 @@ class QuizTest(Test):
         shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
         return f"; by the published count {shares}"
 
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
-        answer = str(query.expected[0])
-        if not reading.hit or answer not in query.chance:
-            return query
-        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
-
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
-        units = [(own[0].lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
+        units = [(own[0].features.lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
         columns = dict.fromkeys(column for column, _ in units)
         if len(columns) < 2:
             where = next(iter(columns), "no column")
@@ -227,7 +219,7 @@ class QuizTest(Test):
             choice_power([surest for own, surest in units if own != column], REMEMBERED_SHARE, level)
             for column in columns
         )
-        return None if least >= LEAST_POWER else explain_low_power(least, level)
+        return explain_low_power(least, level)
 
 
 def _surest(query: Query) -> float:

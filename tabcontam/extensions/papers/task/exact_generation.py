@@ -113,9 +113,6 @@ class ExactGeneration(GuidedTest):
     answering: ClassVar[GuidedAnswers] = OutputAnswers()
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
     shows_rows: ClassVar[bool] = False  # inputs and outputs are not rows
-    by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False
-    referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         return Test.planned(self, table, serializer, rng)
@@ -144,7 +141,7 @@ class ExactGeneration(GuidedTest):
         own = [query for query in queries if query.id in paired]
         best = sign_flipped([max(0.0, whole_run(query).bits - LUCKY_RUN_BITS) for query in own])
         what, whole = "words of their own in the outputs", "all were recited under their name alone"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.checks import check_comparable
+from tabcontam.evidence.mixins import ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.row_test import RowTest, low_power
+from tabcontam.evidence.rows.row_test import CellTest, low_power
 from tabcontam.extensions.papers.answers_of_several_rows import RememberedRows, cell_name, group_by_row
 from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer, dataset_in_prompt
 from tabcontam.extensions.papers.task.packed_table import packed
@@ -101,7 +102,7 @@ class TaskExampleAnswers(RememberedRows):
 
 
 @dataclass(frozen=True)
-class TaskExamples(RowTest):
+class TaskExamples(ResampledTest, CellTest):
     """Given the dataset's name, its features and labels, the model must write down training examples of the dataset.
 
     Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. This
@@ -152,9 +153,6 @@ class TaskExamples(RowTest):
     follows = "list_instances"
     published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
     answering: ClassVar[AnswerKind] = TaskExampleAnswers()
-    by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False  # one answer has several rows
-    referred: ClassVar[bool] = False  # no query asks for a cell
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS

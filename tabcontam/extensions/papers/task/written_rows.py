@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
-from tabcontam.evidence.base import Prompt, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.base import FeatureFacts, Prompt, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.answer_cells import values_bare
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.samples import MARK
@@ -244,7 +244,9 @@ def trials_by_row(found: WrittenRows) -> list[Trial]:
         chance = {name: predictions[row].cells[name] for name in names}
         entities = {name: lies_in[name] for name in names if name in lies_in}
         expected = tuple(truth.values())
-        query = Query(f"row-{row}{MARK}", _unasked, names, expected, 0, chance=chance, row=row, lies_in=entities)
+        query = Query(
+            f"row-{row}{MARK}", _unasked, names, expected, 0, chance=chance, row=row, features=FeatureFacts(entities)
+        )
         answers = ({name: written[name] for name in names if name in written} for written in own[row])
         return [_trial(replace(query, id=f"{query.id}{at}"), answer) for at, answer in enumerate(answers, 1)]
 
