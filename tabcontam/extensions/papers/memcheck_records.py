@@ -30,7 +30,7 @@ from tabcontam.replay.record_lines import Lines, count_of, optional_text, parse_
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import RecordedEvidence
 from tabcontam.replay.replay_outcome import ReplayOutcome
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.dataset_cards import find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
@@ -169,13 +169,14 @@ def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | No
     return f"not recorded: {why}" if best is None else best[1]
 
 
+@computed_once
 def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[Cell, ...], list[int]]:
     """Return the indices of a table's rows by the cell of a feature, or by all cells if that is None."""
 
     def key(row: int) -> tuple[Cell, ...]:
         return _key(table.rows[row], table) if feature is None else (cell_key(table.column(feature)[row]),)
 
-    return cached_fact(table, ("rows by key", feature), lambda: grouped(range(len(table.rows)), key))
+    return grouped(range(len(table.rows)), key)
 
 
 def _key(row: Sequence[Cell], table: Table) -> tuple[Cell, ...]:
@@ -208,8 +209,9 @@ def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[
     return Trial(query, Reply(record.answer, ReplyState.OK), Reading(given, hit, record.exact, bool(given), right))
 
 
+@computed_once
 def _frequencies(table: Table, name: str) -> CellPrediction:
-    return cached_fact(table, ("frequencies", name), lambda: marginal(table.column(name), table.missing))
+    return marginal(table.column(name), table.missing)
 
 
 def _after_one(table: Table, name: str, prediction: CellPrediction) -> CellPrediction:

@@ -31,7 +31,7 @@ from tabcontam.extensions.papers.thresholds import (
     SHOWN_SHARES,
 )
 from tabcontam.tables import row_draws
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
@@ -150,7 +150,7 @@ def cut_rows(table: Table, rng: Random) -> list[CutRow]:
     if len(features) < 2:
         raise Skip("too few features: besides the label, the test shows one and asks another")
     least, most = (pieces_shown(share, len(features)) for share in SHOWN_SHARES)
-    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most))
+    pool = _pool(table, columns, labels + least, labels + most)
     if not pool:
         raise Skip("the shown cells identify no row")
     predictions = _predictions(table, columns, labels + least, labels + most, pool)
@@ -170,22 +170,20 @@ def label_first(table: Table) -> tuple[str, ...]:
     return (*((table.target,) if table.target else ()), *_features(table))
 
 
-def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
+@computed_once
+def alone(table: Table, columns: tuple[str, ...]) -> frozenset[int]:
     """Return the rows with a unique combination of cells in these columns."""
-
-    def find() -> frozenset[int]:
-        keys = list(zip(*map(table.column, columns), strict=True))
-        counts = Counter(keys)
-        return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
-
-    return cached_fact(table, ("alone", tuple(columns)), find)
+    keys = list(zip(*map(table.column, columns), strict=True))
+    counts = Counter(keys)
+    return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
 
 
 def _features(table: Table) -> tuple[str, ...]:
     return tuple(name for name in table.columns if name != table.target)
 
 
-def _pool(table: Table, columns: Sequence[str], least: int, most: int) -> list[int]:
+@computed_once
+def _pool(table: Table, columns: tuple[str, ...], least: int, most: int) -> list[int]:
     """Return at most 400 rows that their first `least` cells identify; if these are few, also rows by `most` cells."""
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)

@@ -30,7 +30,7 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
 from tabcontam.extensions.papers.thresholds import CSV_EXAMPLES, CSV_PLACES, CSV_ROWS_BEFORE
 from tabcontam.reading.answer_text import plain
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -189,6 +189,7 @@ class NextRowPlaces:
         return {name: corrected(name, found) for name, found in self.predictions[row].cells.items()}
 
 
+@computed_once
 def places_of(table: Table) -> NextRowPlaces:
     """Return the places of a table whose row can be asked. Raises `Skip` if there are none."""
     found = next_rows(table)
@@ -199,15 +200,11 @@ def places_of(table: Table) -> NextRowPlaces:
     def fits(last: int) -> bool:
         return late(last) and table.rows[last] not in table.rows[last - CSV_ROWS_BEFORE : last]
 
-    def find() -> NextRowPlaces:
-        rows = list(filter(fits, found.pool))
-        left = found.left * sum(map(fits, found.fitting)) / max(1, sum(map(late, found.fitting)))
-        return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
-
-    places = cached_fact(table, "places after ten rows", find)
-    if not places.rows:
+    rows = list(filter(fits, found.pool))
+    if not rows:
         raise Skip(f"the last of every {CSV_ROWS_BEFORE + 1} successive rows repeats another one of them")
-    return places
+    left = found.left * sum(map(fits, found.fitting)) / max(1, sum(map(late, found.fitting)))
+    return NextRowPlaces(rows, {row: found.predictions[row] for row in rows}, left)
 
 
 def next_row(table: Table, shown: Sequence[int]) -> Prompt:

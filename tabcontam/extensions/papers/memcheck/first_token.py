@@ -38,7 +38,7 @@ from tabcontam.extensions.papers.thresholds import (
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -110,7 +110,7 @@ class FirstToken(CellBets, RawTest):
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
-        predictions = self._predictions(table, begun, length, places.rows)
+        predictions = _predictions(table, begun, length, tuple(places.rows))
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
@@ -142,22 +142,20 @@ class FirstToken(CellBets, RawTest):
         likely = query.chance[query.asked[0]].values if query.asked[0] in query.chance else ()
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
-    def _predictions(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
-        """Return the baseline's prediction of each row's beginning, as of an extra column, given the rows before."""
 
-        def find() -> dict[int, CellPrediction]:
-            columns = (begun, *table.columns)
-            cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
+@computed_once
+def _predictions(table: Table, begun: str, length: int, rows: tuple[int, ...]) -> dict[int, CellPrediction]:
+    """Return the baseline's prediction of each row's beginning, as of an extra column, given the rows before."""
+    columns = (begun, *table.columns)
+    cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
 
-            def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
-                return tuple((_text(table, row)[:length], *row) for row in rows)
+    def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
+        return tuple((_text(table, row)[:length], *row) for row in rows)
 
-            whole = None if table.whole is None else table.whole.with_rows(begin)
-            own = replace(table, columns=columns, rows=cells, known=tuple(map(begin, table.known)), whole=whole)
-            found = predict_rows(own, [begun], (), list(rows), before=True)
-            return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
-
-        return cached_fact(table, ("first characters", length), find)
+    whole = None if table.whole is None else table.whole.with_rows(begin)
+    own = replace(table, columns=columns, rows=cells, known=tuple(map(begin, table.known)), whole=whole)
+    found = predict_rows(own, [begun], (), list(rows), before=True)
+    return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
@@ -173,6 +171,7 @@ def after(table: Table, row: int, length: int, prediction: CellPrediction) -> Ce
     return replace(prediction, values=values, rest=shorter)
 
 
+@computed_once
 def length_of(table: Table) -> int:
     """Return how many first characters of rows are compared, or 0 if too many rows have the same beginning."""
 
@@ -181,12 +180,13 @@ def length_of(table: Table) -> int:
         return len(counts) >= LEAST_BEGINNINGS and max(counts.values()) < MOST_COMMON_BEGINNING_SHARE * len(table.rows)
 
     lengths: Iterator[int] = filter(fits, range(1, MOST_FIRST_CHARACTERS + 1))
-    return cached_fact(table, "compared characters", lambda: next(lengths, 0))
+    return next(lengths, 0)
 
 
+@computed_once
 def texts_of(table: Table) -> list[str]:
     """Return the beginning of every row as a line of a CSV file, with as many characters as are ever compared."""
-    return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
+    return [_text(table, row) for row in table.rows]
 
 
 def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:

@@ -46,7 +46,7 @@ from tabcontam.extensions.papers.thresholds import MOST_ROW_CHANCE, SAMPLED_ROWS
 from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.known_rows import keys_of, not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -188,7 +188,7 @@ def _counted(trials: Sequence[Trial]) -> DrawCounts:
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # other draws are sentences
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
-    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
+    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table))
 
 
 def _unlisted(row: Row) -> Row:
@@ -213,21 +213,20 @@ def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
     return sum(any(apart(draw, row) == 1 for row in like) for draw in draws)
 
 
-def _by_itself(rows: Sequence[Row]) -> float:
+@computed_once
+def _by_itself(table: Table) -> float:
     """Return the chance that independently drawn cells, with their frequencies in the columns, make one of the rows."""
+    rows = _row_keys(table)
     of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
     shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
+@computed_once
 def _row_keys(table: Table) -> tuple[Row, ...]:
     """Return the keys of a table's rows, except rows that may be known."""
-
-    def find() -> tuple[Row, ...]:
-        rows = [table.rows[row] for row in not_known(table, range(len(table.rows)))]
-        return tuple(tuple(map(cell_key, row)) for row in keys_of(table, rows))
-
-    return cached_fact(table, "keys of drawn rows", find)
+    rows = [table.rows[row] for row in not_known(table, range(len(table.rows)))]
+    return tuple(tuple(map(cell_key, row)) for row in keys_of(table, rows))
 
 
 def _check_countable(table: Table) -> None:
@@ -235,8 +234,7 @@ def _check_countable(table: Table) -> None:
     rows = _row_keys(table)
     if len(set(rows)) < LEAST_DIFFERENT_ROWS:
         raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
-    alone = cached_fact(table, "chance of independent cells", lambda: _by_itself(rows))
-    if table.enumerates_domain or alone > MOST_ROW_CHANCE:
+    if table.enumerates_domain or _by_itself(table) > MOST_ROW_CHANCE:
         raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
 
 

@@ -26,7 +26,7 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines, plain
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
@@ -97,9 +97,9 @@ def _where(table: Table, lines: Sequence[Sequence[str]], length: int) -> Mapping
     return found
 
 
+@computed_once
 def _texts(table: Table) -> list[list[str]]:
-    every = range(len(table.rows))
-    return cached_fact(table, "words of texts", lambda: [words(text_of(table, row)) for row in every])
+    return [words(text_of(table, row)) for row in range(len(table.rows))]
 
 
 def _passage(

@@ -41,7 +41,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import same_value
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import computed_once
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
@@ -65,15 +65,12 @@ class ColumnOrder:
         return (*self.counted, *self.given)
 
 
+@computed_once
 def order_of(table: Table) -> ColumnOrder:
     """Return the order of a table's columns, the same for every seed."""
-
-    def find() -> ColumnOrder:
-        columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
-        hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
-        return ColumnOrder(hardest, tuple(name for name in columns if name not in hardest))
-
-    return cached_fact(table, "task order", find)
+    columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
+    hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
+    return ColumnOrder(hardest, tuple(name for name in columns if name not in hardest))
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
@@ -85,40 +82,31 @@ def _numbers_rows(table: Table, name: str) -> bool:
     return step != 0 and all(cell == cells[0] + step * place for cell, place in zip(cells, table.places, strict=True))
 
 
+@computed_once
 def keys(table: Table) -> list[Key]:
     """Return each row's key: its cells in the order of `order_of`; equal rows have equal keys."""
-
-    def find() -> list[Key]:
-        places = [table.columns.index(name) for name in order_of(table).columns]
-        return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
-
-    return cached_fact(table, "task keys", find)
+    places = [table.columns.index(name) for name in order_of(table).columns]
+    return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
 
 
+@computed_once
 def identifying_lengths(table: Table) -> dict[int, int]:
     """Return for each row the number of first cells that identify it; rows that no cells identify are left out."""
-
-    def find() -> dict[int, int]:
-        found: dict[int, int] = {}
-        for length in range(1, len(order_of(table).counted) + 1):
-            times = Counter(key[:length] for key in keys(table))
-            for row, key in enumerate(keys(table)):
-                if row not in found and times[key[:length]] == 1:
-                    found[row] = length
-        return found
-
-    return cached_fact(table, "task rows distinguished", find)
+    found: dict[int, int] = {}
+    for length in range(1, len(order_of(table).counted) + 1):
+        times = Counter(key[:length] for key in keys(table))
+        for row, key in enumerate(keys(table)):
+            if row not in found and times[key[:length]] == 1:
+                found[row] = length
+    return found
 
 
+@computed_once
 def may_count(table: Table) -> frozenset[int]:
     """Return the rows with cells that can count: not known rows, and not those at the beginning and end of the file."""
-
-    def find() -> frozenset[int]:
-        width, middle = len(order_of(table).counted), range(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)
-        lengths, known = identifying_lengths(table), known_rows(table)
-        return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
-
-    return cached_fact(table, "task rows that may count", find)
+    width, middle = len(order_of(table).counted), range(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)
+    lengths, known = identifying_lengths(table), known_rows(table)
+    return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
 
 
 def counted_of(table: Table, row: int) -> tuple[str, ...]:
@@ -139,12 +127,13 @@ def identified_row(table: Table, row: Row) -> int | None:
         if name not in row:
             return None
         written.append(cell_key(row[name]))
-        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(written))
+        place = _index(table, length).get(tuple(written))
         if place != SEVERAL:
             return place
     return None
 
 
+@computed_once
 def _index(table: Table, length: int) -> dict[Key, int]:
     """Return for each combination of `length` first cells the row that has them, or `SEVERAL`."""
     found: dict[Key, int] = {}
@@ -155,16 +144,18 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
     """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
-
-    def find() -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
-        columns = list(zip(*keys(table), strict=True))
-        codes = [{cell: code for code, cell in enumerate(dict.fromkeys(column))} for column in columns]
-        coded = [[code[cell] for cell in column] for code, column in zip(codes, columns, strict=True)]
-        return codes, np.array(coded, dtype=np.int64).T
-
-    codes, coded = cached_fact(table, "task codes", find)
+    codes, coded = _codes(table)
     written = ([code.get(cell, -1) for code, cell in zip(codes, row, strict=True)] for row in rows)
     return [int((coded != np.array(row)).sum(axis=1).min()) for row in written]
+
+
+@computed_once
+def _codes(table: Table) -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
+    """Return the numbers of the cells in each column of the keys, and all keys as numbers, rows by columns."""
+    columns = list(zip(*keys(table), strict=True))
+    codes = [{cell: code for code, cell in enumerate(dict.fromkeys(column))} for column in columns]
+    coded = [[code[cell] for cell in column] for code, column in zip(codes, columns, strict=True)]
+    return codes, np.array(coded, dtype=np.int64).T
 
 
 @dataclass(frozen=True)
@@ -195,7 +186,7 @@ class WrittenRows:
 
     def _of_its_form(self, row: Row) -> bool:
         """Return whether a written row has every feature and, in features with few words, only the table's words."""
-        classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
+        classes = _few_words(self.table)
         return all(name in row for name in self.table.columns) and all(
             cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
         )
@@ -277,6 +268,7 @@ def _with_code(row: Row, table: Table) -> Row:
     return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
 
 
+@computed_once
 def _sorts_of(table: Table) -> dict[str, FeatureValues]:
     """Return the values of each feature by which answers are read: the most frequent ones, and one that is a word."""
 
@@ -284,13 +276,14 @@ def _sorts_of(table: Table) -> dict[str, FeatureValues]:
         word = [value for value in table.distinct(name) if not is_number(value)][:1]
         return FeatureValues((*table.distinct(name)[:MOST_READING_VALUES], *word))
 
-    return cached_fact(table, "sorts of features", lambda: {name: sort(name) for name in table.columns})
+    return {name: sort(name) for name in table.columns}
 
 
 def _numeric(table: Table) -> list[str]:
     return [name for name in table.columns if _sorts_of(table)[name].numeric]
 
 
+@computed_once
 def _few_words(table: Table) -> dict[str, set[Cell]]:
     """Return the values of each feature that has few different words, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}
