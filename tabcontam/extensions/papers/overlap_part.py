@@ -45,10 +45,7 @@ class OverlapOfFolders(FolderPart):
 
     @contextmanager
     def again(self, folder: Path, run: RunFacts, value: str | None) -> Iterator[Mapping[str, Any]]:
-        """Judge a run again by the measure that `value` names or, without it, by the run's own measure.
-
-        Raises `UsageError` for an unknown or unavailable measure, and for a `value` if no test of the run uses one.
-        """
+        """Judge a run again by the measure that `value` names, or by the run's own. Raises `UsageError`."""
         measure = self.measure_again(folder, run, value)
         with measured_by(measure):
             yield {"overlap": measure_name(measure)}

@@ -157,11 +157,7 @@ def gained_by_names(trials: Sequence[Trial]) -> float:
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """Return the bits of the guided and of the arm's answer for each instance, and the p-value of their difference.
-
-    An arm is another instruction for the same instance. The p-value is that of the paired permutation: the chance that
-    the sum of the differences is at least as large if the sign of each is random.
-    """
+    """Return each instance's bits, guided and in the arm, and the p-value of their differences with random signs."""
     pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
 
