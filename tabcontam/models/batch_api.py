@@ -8,15 +8,18 @@ decides which queries go into which batch, and stores what was sent. A `Batches`
 import json
 import re
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError, failed
 from tabcontam.models.openai.connection import NoAnswer
-from tabcontam.models.openai.errors import NOT_THERE, Problem
+from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem
+
+if TYPE_CHECKING:
+    from tabcontam.models.served_llm import ServedLLM
 
 MARK = "tabcontam"  # the key under which a provider stores our name of a batch
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part of addresses and of a command
@@ -102,9 +105,11 @@ class Batches(Protocol):
 
 
 class ServedBatches(Batches):
-    """The batches of a model at a server that OpenAI's or Anthropic's SDK reaches."""
+    """The batches of a model at a server. `_before`: its habits before the results of a batch were read."""
 
-    def __init__(self, model: Any) -> None:
+    _model: "ServedLLM"
+
+    def __init__(self, model: "ServedLLM") -> None:
         self._model, self._before = model, model.habits
 
     async def _asked(self, call: Awaitable[object]) -> Any:
@@ -126,6 +131,35 @@ class ServedBatches(Batches):
     def _refused(self, problem: Problem) -> FatalError:
         return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
 
+    def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply in a body from a batch, and whether asking again may get a better one."""
+        if problem := self._model.hidden(body):
+            return self._turned_down(problem, request, sent)
+        try:
+            answer = self._model.read(sent.form, body)
+        except ValueError as error:
+            return failed(self._model._line(str(error))), True
+        if answer.broken:
+            return failed(answer.broken), True
+        self._model.learn(type(self._before)(thinks=answer.cramped))
+        reply = replace(self._model.reply(answer, request, sent.form), usage=answer.usage)
+        return reply, answer.cramped and not sent.allowance
+
+    def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        """Return the reply to a refused request, and whether it may be accepted when sent again.
+
+        The refusal is compared with the habits before the batch was read: other replies may show it, too.
+        """
+        arguments = self._before.arguments(sent.form, request)
+        if adapted := self._before.adapted(problem, sent.form, request, arguments):
+            self._model.learn(adapted)
+        if adapted or self._model.concern(problem) is Concern.PASSING:
+            return failed(self._model._line(problem.line)), True
+        try:
+            return self._model.turned_down(problem), False
+        except FatalError as error:
+            return failed(str(error)), False
+
 
 def check_batch_id(batch: object) -> str:
     """Return `batch` if it can be the id of a batch. Raises `TransientError` if not."""
@@ -139,28 +173,9 @@ def as_line(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# longest: bytes of one result; no answer to a prompt of tabcontam is so long
-async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines while its bytes arrive. Skip lines that are too long or no object."""
-    pending, too_long = bytearray(), False
-    async for chunk in chunks:
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
-            if not too_long and len(pending) + len(piece) <= longest and (line := _object(bytes(pending) + piece)):
-                yield line
-            pending.clear()
-            too_long = False
-        too_long |= len(pending) + len(rest) > longest
-        if too_long:
-            pending.clear()
-        else:
-            pending += rest
-    if not too_long and (line := _object(bytes(pending))):
-        yield line
-
-
-def _object(line: bytes) -> Mapping[str, Any] | None:
-    with suppress(ValueError, RecursionError):
-        if isinstance(found := json.loads(line), dict):
-            return found
-    return None
+def json_lines(content: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file of JSON lines. Skip lines that are no object."""
+    for line in content.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            if isinstance(found := json.loads(line), dict):
+                yield found

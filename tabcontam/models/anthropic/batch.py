@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.anthropic.connection import get, get_bytes, post_batch
 from tabcontam.models.base import ModelRequest, failed
 from tabcontam.models.batch_api import (
     BatchProgress,
@@ -23,6 +22,7 @@ from tabcontam.models.batch_api import (
     check_batch_id,
     json_lines,
 )
+from tabcontam.models.openai.connection import get, get_file, post
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.replies import json_at, tokens_at
 
@@ -42,6 +42,7 @@ STATUSES = {
     "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
     "overloaded_error": 529,
 }  # fmt: skip
+GREEDY_VERSION = "2023-06-01"  # the last version of the protocol that accepts a temperature
 PAGE = 100
 BEFORE, AFTER = 300.0, 3600.0  # seconds around a submission in which its batch may have been made, as clocks differ
 
@@ -61,8 +62,8 @@ class AnthropicBatches(ServedBatches):
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
         """Send the requests as a batch, and return the batch's id."""
         order = b'{"requests":[' + b",".join(requests) + b"]}"
-        greedy = "temperature" not in self._model.habits.refused
-        made = await self._asked(post_batch(self._model.connection(), PATH, order, greedy))
+        headers = {} if "temperature" in self._model.habits.refused else {"anthropic-version": GREEDY_VERSION}
+        made = await self._asked(post(self._model.clients(), PATH, order, headers=headers))
         return check_batch_id(json_at(made, "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
@@ -70,7 +71,7 @@ class AnthropicBatches(ServedBatches):
         after, known, fitting = "", set(names), list[tuple[float, str]]()
         while True:
             path = f"{PATH}?limit={PAGE}{after and f'&after_id={after}'}"
-            page = await self._asked(get(self._model.connection(), path))
+            page = await self._asked(get(self._model.clients(), path))
             found = json_at(page, "data")
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             made = 0.0
@@ -87,7 +88,7 @@ class AnthropicBatches(ServedBatches):
 
     async def standing(self, batch: str) -> BatchProgress:
         """Return the progress of a batch, from its status and its counts."""
-        found = await self._found(get(self._model.connection(), f"{PATH}/{batch}"))
+        found = await self._found(get(self._model.clients(), f"{PATH}/{batch}"))
         if found is None:
             return BatchProgress(ended=True, reason=GONE)
         total, waiting = _counted(found), tokens_at(found, "request_counts", "processing") or 0
@@ -96,7 +97,9 @@ class AnthropicBatches(ServedBatches):
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
         """Yield the lines of the file with a batch's results."""
         self._before = self._model.habits
-        async for line in json_lines(self._file(batch)):
+        # The address of the file is not taken from the server, which could name another host.
+        content = await self._found(get_file(self._model.clients(), f"{PATH}/{batch}/results"))
+        for line in json_lines(content or b""):
             if isinstance(name := line.get("custom_id"), str):
                 yield BatchResult(name, line)
 
@@ -105,12 +108,12 @@ class AnthropicBatches(ServedBatches):
         found = result.content.get("result")
         kind, body = json_at(found, "type"), json_at(found, "message")
         if kind == "succeeded" and isinstance(body, dict):
-            return self._model.reply_in_batch(body, sent)
+            return self._reply(body, request, sent)
         error = json_at(found, "error")
         if kind == "errored" and isinstance(error, dict):
             name = json_at(error, "error", "type")
             problem = Problem(STATUSES.get(name, 500) if isinstance(name, str) else 500, error)
-            return self._model.turned_down_in_batch(problem, request, self._before)
+            return self._turned_down(problem, request, sent)
         why = UNANSWERED.get(kind) if isinstance(kind, str) else None
         return failed(why or "the batch holds no reply to this request"), False
 
@@ -119,12 +122,6 @@ class AnthropicBatches(ServedBatches):
         model = self._model
         headers = f'-H "x-api-key: ${model.key_variable}" -H "anthropic-version: 2023-06-01"'
         return f"curl -X POST {headers} {model.address}{PATH}/{batch}/cancel"
-
-    async def _file(self, batch: str) -> AsyncIterator[bytes]:
-        """Yield the file of results. Its address is not taken from the server, which could name another host."""
-        content = await self._found(get_bytes(self._model.connection(), f"{PATH}/{batch}/results"))
-        if content is not None:
-            yield content
 
     async def _holds(self, batch: str, names: set[str]) -> bool:
         """Return whether a batch that has ended has a request with one of these names."""

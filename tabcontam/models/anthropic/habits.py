@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.models.anthropic.errors import MOST, concern
-from tabcontam.models.anthropic.replies import supports
-from tabcontam.models.base import ModelRequest, in_turns
+from tabcontam.models.anthropic.replies import concern, supports
+from tabcontam.models.base import ModelRequest, PromptForm, in_turns
 from tabcontam.models.openai.errors import Concern, Problem
-from tabcontam.models.openai.habits import SYSTEM, WHOLE, minimum, unsupported
-from tabcontam.models.prompt_form import NO_SYSTEM, NO_TEMPERATURE
-from tabcontam.models.thresholds import MOST_THINKING_TOKENS
+from tabcontam.models.openai.habits import WHOLE, minimum, unsupported
+from tabcontam.models.served_llm import SYSTEM, Habits
 
 # Ways to ask for no thinking. A model accepts some of them or none; with none it thinks before every answer.
 NO_THINKING = ("disabled", "between_tools")
@@ -21,25 +19,17 @@ REFUSALS = {
     "thinking": re.compile(r"thinking|between_tools", re.IGNORECASE),
     "output_config": re.compile(r"\beffort\b|\boutput_config\b", re.IGNORECASE),
 }
+MOST = re.compile(r"max_tokens: \d+ > (\d{1,9})")
 
 
 @dataclass(frozen=True)
-class AnthropicHabits:
-    """The habits that a model's server has shown, such as refused arguments. None is ever removed."""
+class AnthropicHabits(Habits):
+    """The habits of a Claude model. `refused` has names of arguments, and ways to ask for no thinking."""
 
-    refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
-    thinks: bool = False  # True if it was seen to think although asked not to
-    most: int | None = None  # the most tokens that it can write
-    least: int = 0  # the fewest tokens that the limit on an answer may be
-
-    def joined(self, other: "AnthropicHabits") -> "AnthropicHabits":
-        """Return these habits together with those of `other`."""
-        most = min((most for most in (self.most, other.most) if most is not None), default=None)
-        refused, thinks = self.refused | other.refused, self.thinks or other.thinks
-        return AnthropicHabits(refused, thinks, most, max(self.least, other.least))
-
-    def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "AnthropicHabits | None":
-        """Return these habits with what the refusal `problem` shows; None if another request would not help."""
+    def adapted(
+        self, problem: Problem, form: PromptForm, request: ModelRequest, arguments: Mapping[str, Any]
+    ) -> "AnthropicHabits | None":
+        """Return these habits with what a refusal of `arguments` shows; None if another request would not help."""
         if concern(problem) is not Concern.REQUEST:
             return None
         if least := minimum(problem, arguments, None):
@@ -60,21 +50,13 @@ class AnthropicHabits:
 
     @property
     def reasons(self) -> bool:
-        """Return whether the model may think: the token limit of an answer must then be larger."""
+        """Return whether the model may think, for example although it was asked not to."""
         return self.thinks or self.no_thinking is None
 
-    @property
-    def allowance(self) -> int:
-        """The most tokens of thinking that the model may write in addition to the answer."""
-        if not self.reasons:
-            return 0
-        return MOST_THINKING_TOKENS if self.most is None else min(MOST_THINKING_TOKENS, self.most)
+    def arguments(self, form: PromptForm, request: ModelRequest) -> dict[str, Any]:
+        """Return the body of a request except the model's name, without the arguments that the model refuses.
 
-    def arguments(self, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of a request except the model's name: the chat, and the prompt's temperature or else 0.
-
-        Arguments that the model refuses are left out. A prompt's stop strings are not sent: only its completion form
-        needs them.
+        A prompt's stop strings are not sent: only its completion form needs them.
         """
         chat = in_turns(request.prompt.chat) if SYSTEM in self.refused else request.prompt.chat
         system = "\n\n".join(message.content for message in chat if message.role == "system").strip()
@@ -97,12 +79,6 @@ class AnthropicHabits:
         if WHOLE in self.refused:
             arguments["stream"] = True
         return {name: value for name, value in arguments.items() if name not in self.refused}
-
-    @property
-    def notes(self) -> str:
-        """A line that states how answers differ because requests lack the refused parts; "" if they do not."""
-        lines = (("temperature" in self.refused, NO_TEMPERATURE), (SYSTEM in self.refused, NO_SYSTEM))
-        return "; ".join(line for holds, line in lines if holds)
 
 
 def stated_habits(about: Mapping[str, Any]) -> AnthropicHabits:

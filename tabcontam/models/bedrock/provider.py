@@ -29,8 +29,8 @@ class BedrockClaude(AnthropicModel):
     provider = "bedrock"
 
     async def connect(self) -> None:
-        """Open the connection. Raises `UsageError` without a key or the SDK."""
-        self.connection()
+        """Check that there is a key. Raises `UsageError`."""
+        self.clients()
 
 
 class BedrockModel(OpenAIModel):
@@ -69,11 +69,7 @@ def _open(rest: str, settings: ModelSettings) -> ServedModel:
 
 PROVIDER = Provider(
     "bedrock",
-    {
-        "bedrock:MODEL": (
-            f"a model of Amazon Bedrock in AWS_REGION; Bedrock's API key is in {KEY}, Claude needs the extra anthropic"
-        )
-    },
+    {"bedrock:MODEL": f"a model of Amazon Bedrock in AWS_REGION; Bedrock's API key is in {KEY}"},
     _open,
     keys=(KEY,),
     words=("aws", "amazon", "amazon-bedrock"),

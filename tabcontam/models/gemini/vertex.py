@@ -1,14 +1,18 @@
-"""`vertex:` Google's Gemini on Vertex AI, through the google-genai SDK and the login of Google's auth library."""
+"""`vertex:` Google's Gemini on Vertex AI, with the login of Google's auth library."""
 
 import asyncio
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
+from tabcontam.models.base import PromptForm, TransientError
 from tabcontam.models.gemini.provider import GeminiModel
 from tabcontam.models.keys import NO_KEY
+from tabcontam.models.openai.connection import ClientPool
+from tabcontam.models.openai.event_streams import StreamWatch
 from tabcontam.models.provider_record import ModelSettings, Provider
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -28,7 +32,7 @@ class VertexModel(GeminiModel):
     """The Gemini model `name` in a project and a location of Google Cloud. `address`: another server, for tests."""
 
     provider = "vertex"
-    api_version = "v1beta1"  # the SDK's default for Vertex AI, which GOOGLE_GENAI_API_VERSION would change
+    version_of_api = "v1beta1"
 
     def __init__(
         self, name: str, project: str, location: str, *, max_connections: int = 8, spec: str = "", address: str = ""
@@ -39,7 +43,7 @@ class VertexModel(GeminiModel):
             raise UsageError(f"{LOCATION} is {location[:40]!r}; set it to a location of Vertex AI, such as us-central1")
         where = address or SHARED.get(location, f"https://{location}-aiplatform.googleapis.com")
         super().__init__(name, max_connections=max_connections, spec=spec, address=where, variable=NO_KEY)
-        self._place = {"project": project, "location": location}
+        self._project, self._location = project, location
         self._credentials: Any = None
 
     @property
@@ -49,8 +53,11 @@ class VertexModel(GeminiModel):
 
     async def connect(self) -> None:
         """Log in, and ask for the model. Raises `UsageError` if the login fails, or as `GeminiModel.connect` does."""
-        self.connection()
-        await asyncio.to_thread(self._log_in)
+        clients = self.clients()
+        try:
+            await self._log_in(clients)
+        except TransientError as error:
+            raise self._mistake(f"Google Cloud rejects the login ({error.text}); {LOGIN}") from None
         await super().connect()
 
     @property
@@ -59,32 +66,49 @@ class VertexModel(GeminiModel):
 
     @property
     def _lets_in(self) -> str:
-        return f"the Google login of this machine, in project {self._place['project']}"
+        return f"the Google login of this machine, in project {self._project}"
 
-    def _path(self, kind: str, name: str) -> str:
+    def _named(self, kind: str, name: str) -> str:
         if kind != "models/":
             raise UsageError(f"vertex: asks Google's own models only, not {kind[:-1]}; type for example vertex:{name}")
         return f"publishers/google/models/{name}"
 
-    def _access(self) -> dict[str, Any]:
-        from google import auth
-        from google.auth.exceptions import GoogleAuthError
+    def _path(self, form: PromptForm) -> str:
+        return f"/projects/{self._project}/locations/{self._location}{super()._path(form)}"
 
+    def _clients_at(self, address: str) -> ClientPool:
+        try:
+            from google import auth
+            from google.auth.exceptions import GoogleAuthError
+        except ImportError:
+            raise UsageError('vertex: needs google-auth; type: pip install "tabcontam[vertex]"') from None
         try:
             self._credentials, _ = auth.default(scopes=[SCOPE])
         except (GoogleAuthError, OSError, ValueError) as error:
             raise self._mistake(f"no login for Google Cloud ({one_line(error)}); {LOGIN}") from None
-        return {"vertexai": True, "credentials": self._credentials, **self._place}
+        clients = super()._clients_at(address)
+        clients.headers = {}
+        return clients
 
-    def _log_in(self) -> None:
-        """Get a first token, to find an invalid login before anything is asked."""
+    async def _sent(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
+        try:
+            await self._log_in(self.clients())
+        except TransientError as error:
+            raise replace(error, text=f"the Google login cannot be renewed: {error.text}") from None
+        return await super()._sent(form, arguments, watch)
+
+    async def _log_in(self, clients: ClientPool) -> None:
+        """Put a valid token into the headers of requests. Raises `TransientError`."""
         from google.auth.exceptions import GoogleAuthError
         from google.auth.transport.requests import Request
 
         try:
-            self._credentials.refresh(Request())
+            if not self._credentials.valid:
+                await asyncio.to_thread(self._credentials.refresh, Request())
         except (GoogleAuthError, ValueError) as error:
-            raise self._mistake(f"Google Cloud rejects the login ({one_line(error)}); {LOGIN}") from None
+            raise TransientError(one_line(error), "login") from None
+        clients.headers = {}
+        self._credentials.apply(clients.headers)
 
 
 def _open(name: str, settings: ModelSettings) -> VertexModel:

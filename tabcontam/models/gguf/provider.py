@@ -87,7 +87,7 @@ class GGUFModel(OpenAIModel):
         self._server = None
 
     def _clients_at(self, address: str) -> ClientPool:
-        return ClientPool(address, self._key(), own=False, local=True, left=SLOTS, seconds=SECONDS)
+        return ClientPool(address, self._key(), {}, local=True, left=SLOTS, seconds=SECONDS)
 
 
 def serve(file: Path, context: int) -> tuple[Any, str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
-from tabcontam.models.base import PAGE, TransientError
+from tabcontam.models.base import TransientError
 from tabcontam.models.keys import host_of
 from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing
 from tabcontam.models.openai.replies import json_at
@@ -14,7 +14,6 @@ from tabcontam.models.services import service_at
 
 # The end of an address that was copied from a curl command.
 ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
-UNREADABLE = ("broken JSON", "broken reply", PAGE)  # the kinds of errors about an answer that is no list of models
 WANTS_KEY = (401, 403)
 
 

@@ -6,11 +6,10 @@ the account's tier allows. Requests that are not answered within 24 hours expire
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
+from tabcontam.models.base import ModelRequest, PromptForm, failed
 from tabcontam.models.batch_api import (
     MARK,
     BatchProgress,
@@ -21,10 +20,9 @@ from tabcontam.models.batch_api import (
     check_batch_id,
     json_lines,
 )
-from tabcontam.models.openai.connection import NoAnswer, download, get, post, upload
-from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem, concern, hidden_error
-from tabcontam.models.openai.habits import OpenAIHabits
-from tabcontam.models.openai.replies import READERS, json_at, tokens_at
+from tabcontam.models.openai.connection import get, get_file, post, upload
+from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.replies import json_at, tokens_at
 
 if TYPE_CHECKING:
     from tabcontam.models.openai.provider import OpenAIModel
@@ -102,15 +100,10 @@ class OpenAIBatches(ServedBatches):
         for name in ("output_file_id", "error_file_id"):
             if not (file := json_at(held, name)):
                 continue
-            try:
-                async for line in json_lines(download(self._model.clients(), check_batch_id(file))):
-                    if isinstance(custom_id := line.get("custom_id"), str):
-                        yield BatchResult(custom_id, line)
-            except NoAnswer as error:
-                if error.problem.status not in NOT_THERE:
-                    raise self._refused(error.problem) from None
-            except TransientError as error:
-                raise replace(error, text=self._model._line(error.text)) from None
+            content = await self._found(get_file(self._model.clients(), f"/files/{check_batch_id(file)}/content"))
+            for line in json_lines(content or b""):
+                if isinstance(custom_id := line.get("custom_id"), str):
+                    yield BatchResult(custom_id, line)
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         """Return the reply in a line of either file, and whether asking again may get a better one."""
@@ -127,38 +120,6 @@ class OpenAIBatches(ServedBatches):
         """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
-
-    def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body from a batch, and whether asking again may get a better one."""
-        if problem := hidden_error(body):
-            return self._turned_down(problem, request, sent)
-        try:
-            answer = READERS[sent.form](body)
-        except ValueError as error:
-            return failed(self._model._line(str(error))), True
-        if answer.finish == "error":
-            return failed("the server stopped with an error"), True
-        self._model._learn(replace(OpenAIHabits(), thinks=answer.cut and answer.thought))
-        stop = () if sent.form is PromptForm.CHAT else request.prompt.stop
-        cramped = not sent.allowance and answer.cut and answer.thought
-        return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
-
-    def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a refused request, and whether it may be accepted when sent again.
-
-        The refusal is compared with the habits (known demands) before the batch was read: other replies may show it,
-        too.
-        """
-        plain = OpenAIHabits().arguments(sent.form, request)
-        if adapted := self._before.adapted(problem, sent.form, request, plain):
-            self._model._learn(adapted)
-            return failed(self._model._line(problem.line)), True
-        if concern(problem) is Concern.PASSING:
-            return failed(self._model._line(problem.line)), True
-        try:
-            return self._model._turned_down(problem), False
-        except FatalError as error:
-            return failed(str(error)), False
 
     @property
     def _path(self) -> str:

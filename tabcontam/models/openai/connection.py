@@ -1,17 +1,18 @@
-"""The SDK's client for one address and one key, without retries. Its errors become `NoAnswer` or `TransientError`.
+"""The client of OpenAI's SDK, for every server of LLMs. Its errors become `NoAnswer` or `TransientError`.
 
-Requests go through `client.post`, which sends a body unchanged. The SDK's `create` would check every part of it.
+Requests go through `client.post`, which sends a body unchanged to any path. The SDK's `create` would check every part
+of it. The clients of other makers would do the same, and take addresses and headers from the environment.
 """
 
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.errors import UsageError
 from tabcontam.models.base import PAGE, TransientError
 from tabcontam.models.bounds import UnboundedError, bounded, end_answer_when, httpx_of, set_answer_bounds
 from tabcontam.models.openai.errors import Problem
@@ -28,10 +29,11 @@ EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # asks for the body unchanged, as `with_raw_response` does
 LISTING: Any = {**RAW, "timeout": 30.0}
 
-# The headers that a request to another server needs, and that the SDK reads back from it. The SDK would add
-# the values of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+# The headers that a request to another server than OpenAI's needs, and that the SDK reads back from it. The SDK would
+# add the values of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
 NEEDED_HEADERS = re.compile(
-    r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
+    r"accept|accept-encoding|anthropic-version|connection|content-length|content-type|host|idempotency-key|user-agent|"
+    r"x-stainless-.*",
     re.IGNORECASE,
 )
 UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "UnsupportedProtocol")  # httpx's names
@@ -45,30 +47,23 @@ class NoAnswer(Exception):
         self.problem = problem
 
 
-def _certificates() -> ssl.SSLContext:
-    """Return an SSL context for all clients, of httpx or its successor: making a context takes many milliseconds."""
-    from openai import DefaultAsyncHttpxClient
-
-    made: ssl.SSLContext = httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
-    return made
-
-
 @dataclass
 class ClientPool:
     """A pool of the SDK's clients: as many as are needed, each with few connections.
 
     For every request httpx searches all connections of a client; with hundreds of them it does little else. Requests go
-    to `address` with `key`. `own`: it is OpenAI's address. `local`: it is this machine's. `left`: how many connections
-    may still be opened; None allows any number. `seconds`: the time that one request may take.
+    to `address`. `headers` are all that they carry beyond `NEEDED_HEADERS`; None: `key`, and what OpenAI's SDK adds for
+    OpenAI. `local`: the address is this machine's. `left`: how many connections may still be opened; None allows any
+    number. `seconds`: the time that one request may take.
     """
 
     address: str
     key: str
-    own: bool
+    headers: dict[str, str] | None
     local: bool
     left: int | None
     seconds: float = field(default_factory=lambda: SECONDS)
-    _certificates: ssl.SSLContext = field(default_factory=_certificates)
+    _certificates: ssl.SSLContext | None = None  # of all clients: making it takes many milliseconds
     _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
     _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
 
@@ -90,80 +85,78 @@ class ClientPool:
             await client.close()
 
     def _opened(self) -> "AsyncOpenAI":
-        """Return a new client. Headers that the SDK takes from the environment go only to OpenAI's own address."""
+        """Return a new client. Raises `UsageError` for a proxy or a certificate file that it cannot use."""
         from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
         room = EACH if self.left is None else min(EACH, self.left)
         # Waiting for a free connection is no failure, even in a long queue.
         timeout = Timeout(self.seconds, connect=CONNECT_SECONDS, pool=None)
-        http = bounded(DefaultAsyncHttpxClient)(
-            limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
-            timeout=timeout,
-            verify=self._certificates,
-            follow_redirects=False,  # a redirect would carry the key elsewhere
-            trust_env=not self.local,  # no proxy stands between this machine and itself
-            event_hooks={"request": [] if self.own else [only_needed(NEEDED_HEADERS, self.key)], "response": []},
-        )
+        try:
+            self._certificates = self._certificates or httpx_of(DefaultAsyncHttpxClient).create_ssl_context()
+            http = bounded(DefaultAsyncHttpxClient)(
+                limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
+                timeout=timeout,
+                verify=self._certificates,
+                follow_redirects=False,  # a redirect would carry the key elsewhere
+                trust_env=not self.local,  # no proxy stands between this machine and itself
+                event_hooks={"request": [] if self.headers is None else [self._with_own_headers], "response": []},
+            )
+        except Exception as error:
+            raise UsageError(f"no request can be sent from this machine: {error}") from error
         client = AsyncOpenAI(api_key=self.key, base_url=self.address, max_retries=0, timeout=timeout, http_client=http)
         self._busy[client], self._room[client] = 0, room
         self.left = None if self.left is None else self.left - room
         return client
 
-
-def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable[None]]:
-    """Return a hook that removes from a request all but the needed `headers`, and adds `key`."""
-
-    async def hook(request: Any) -> None:
+    async def _with_own_headers(self, request: Any) -> None:
         for name in list(request.headers):
-            if not headers.fullmatch(name):
+            if not NEEDED_HEADERS.fullmatch(name):
                 del request.headers[name]
-        request.headers["Authorization"] = f"Bearer {key}"
+        for name, value in (self.headers or {}).items():
+            request.headers.setdefault(name, value)
 
-    return hook
 
+async def post(
+    clients: ClientPool,
+    path: str,
+    body: Mapping[str, Any] | bytes,
+    watch: StreamWatch | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> object:
+    """Send a request once; return its JSON, up to where `watch` ends it. `body`: an object, or the JSON of one.
 
-async def post(clients: ClientPool, path: str, body: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
-    """Send a request once; return its JSON, up to where `watch` ends it. Raises `NoAnswer` or `TransientError`."""
+    Raises `NoAnswer` or `TransientError`, as all functions here that send.
+    """
+    options: Any = {"headers": {**RAW["headers"], **(headers or {})}}
     with clients.borrowed() as client, end_answer_when(watch):
-        return await read(client.post(path, body=body, cast_to=object, options=RAW), watch=watch)
+        if not isinstance(body, bytes):
+            return await read(client.post(path, body=body, cast_to=object, options=options), watch)
+        options["headers"]["content-type"] = "application/json"
+        return await read(client.post(path, content=body, cast_to=object, options=options))
 
 
-async def get(clients: ClientPool, path: str, query: Mapping[str, str] | None = None) -> object:
-    """Return the JSON at this path. Raises as `post` does."""
-    options: Any = {**RAW, "params": dict(query or {})}
+async def get(clients: ClientPool, path: str, query: Mapping[str, str] | None = None, retries: int = 0) -> object:
+    """Return the JSON at this path, after at most `retries` retries if the server is busy."""
+    options: Any = {**RAW, "params": dict(query or {}), "max_retries": retries}
     with clients.borrowed() as client:
         return await read(client.get(path, cast_to=object, options=options))
 
 
+async def get_file(clients: ClientPool, path: str) -> bytes:
+    """Return the file at this path."""
+    options: Any = {"headers": {**RAW["headers"], "Accept": "*/*"}}
+    with clients.borrowed() as client, set_answer_bounds(*OF_A_BATCH):
+        return await _content_of(client.get(path, cast_to=object, options=options))
+
+
 async def upload(clients: ClientPool, name: str, content: bytes) -> object:
-    """Upload a batch's file of requests, and return the server's JSON. Raises as `post` does."""
+    """Upload a batch's file of requests to OpenAI, and return the server's JSON."""
     with clients.borrowed() as client:
         return await read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
 
 
-async def download(clients: ClientPool, file: str) -> AsyncIterator[bytes]:
-    """Yield the content of a file while it is downloaded. Raises as `post` does."""
-    from openai import APIConnectionError, APIStatusError, APITimeoutError
-
-    with clients.borrowed() as client:
-        try:
-            async with AsyncExitStack() as stack:
-                with set_answer_bounds(*OF_A_BATCH):
-                    content = client.files.with_streaming_response.content(file)
-                    response = await stack.enter_async_context(content)
-                async for chunk in response.iter_bytes():
-                    yield chunk
-        except APIStatusError as error:
-            raise NoAnswer(_problem(error)) from None
-        except APIConnectionError as error:
-            raise _broken(error, isinstance(error, APITimeoutError)) from None
-        except Exception as error:  # a connection that breaks raises an error of httpx or its successor
-            why = f"the download was cut off ({error or type(error).__name__})"
-            raise TransientError(why, "cut connection") from None
-
-
 async def listing(clients: ClientPool) -> object:
-    """Return the server's list of models. After a cut connection it is asked for once more. Raises as `post` does."""
+    """Return the server's list of models. After a cut connection it is asked for once more."""
     with clients.borrowed() as client:
         try:
             return await read(client.get("/models", cast_to=object, options=LISTING))
@@ -173,11 +166,9 @@ async def listing(clients: ClientPool) -> object:
         return await read(client.get("/models", cast_to=object, options=LISTING))
 
 
-async def read(
-    call: Awaitable[Any], sdk: str = "openai", watch: StreamWatch | None = None, *, longest_beginning: int = 200
-) -> object:
-    """Return the JSON of a raw response, even if it is a stream of events. Raises as `content_of` does."""
-    content = await content_of(call, sdk)
+async def read(call: Awaitable[Any], watch: StreamWatch | None = None, *, longest_beginning: int = 200) -> object:
+    """Return the JSON of a raw response, even if it is a stream of events."""
+    content = await _content_of(call)
     if watch is not None and watch.enough:
         return watch.body
     try:
@@ -189,18 +180,16 @@ async def read(
         raise TransientError(f"the reply is no JSON{broken}", "broken JSON", sent=True) from None
 
 
-async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
-    """Return the body of a raw response. Raises `NoAnswer` or `TransientError`.
+async def _content_of(call: Awaitable[Any]) -> bytes:
+    """Return the body of a raw response."""
+    from openai import APIConnectionError, APIStatusError, APITimeoutError
 
-    `sdk`: the library that was called; its errors must have the names of OpenAI's errors.
-    """
-    errors = import_module(sdk)
     try:
         content: bytes = (await call).content
-    except errors.APIStatusError as error:
+    except APIStatusError as error:
         raise NoAnswer(_problem(error)) from None
-    except errors.APIConnectionError as error:
-        raise _broken(error, isinstance(error, errors.APITimeoutError)) from None
+    except APIConnectionError as error:
+        raise _broken(error, isinstance(error, APITimeoutError)) from None
     except UnboundedError as error:
         raise NoAnswer(Problem(200, str(error))) from error
     except UnicodeEncodeError:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from math import isfinite
@@ -58,7 +58,8 @@ SPAN = re.compile(
 WAIT = re.compile(r"\b(?:again|retry|wait)\s(?:in|after|for)?\s?(?=\d)", re.IGNORECASE)
 NUMBER = re.compile(r"\d{1,18}(\.\d{0,9})?")
 UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hou": 3600.0}
-RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
+RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?|anthropic-ratelimit-[a-z-]{1,40}-reset")
+RETRY_DELAY = re.compile(r"'retryDelay': '(\d{1,9}(?:\.\d*)?)s'", re.ASCII)  # in the details of Google's errors
 
 
 class Concern(Enum):
@@ -222,7 +223,8 @@ def wrong_key(problem: Problem) -> bool:
 def wait(problem: Problem) -> float | None:
     """Return the seconds that a server asks to wait, by its headers or the text of a 429; None without them."""
     headers = problem.headers
-    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
+    delay = RETRY_DELAY.search(str(problem.body))
+    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers), delay and float(delay[1])]
     if problem.status == 429:
         words = WAIT.search(problem.message)
         stated += [_until_reset(headers), _span(problem.message[words.end() :]) if words else None]
@@ -265,13 +267,19 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment(text: str, now: float) -> float | None:
-    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (in seconds or milliseconds)."""
+    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time.
+
+    A point in time is in RFC 3339, or in seconds or milliseconds since 1970.
+    """
     number = _scaled(text, 1.0)
     if number is None:
+        with suppress(ValueError, OverflowError):
+            point = datetime.fromisoformat(text)
+            return max(0.0, (point if point.tzinfo else point.replace(tzinfo=UTC)).timestamp() - now)
         return _span(text)
-    for point in (number / 1000, number):
-        if 1e9 < point < 1e10:
-            return max(0.0, point - now)
+    for seconds in (number / 1000, number):
+        if 1e9 < seconds < 1e10:
+            return max(0.0, seconds - now)
     return number
 
 

@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tabcontam.models.openai.replies import json_at
+from tabcontam.models.openai.replies import ENDLESS, json_at
 
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
-ENDLESS = "endless"  # the `finish_reason` of an answer that was ended before its end
 OFTEN = 8  # pieces of a text, tokens on most servers, between two checks of it
 FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 

@@ -8,15 +8,14 @@ from typing import Any
 
 from tabcontam.models.base import ModelRequest, PromptForm, in_turns
 from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
-from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
+from tabcontam.models.served_llm import SYSTEM, Habits, smallest
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 REFUSING = (200, 400, 422)  # the statuses with which servers refuse a part of a request; some use 200
 # Parameters without which a request would ask something else. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
-# Demands of a server that are no parameters.
-SYSTEM, WHOLE = "system messages", "answers in one piece"
+WHOLE = "answers in one piece"  # a demand of a server that is no parameter, as `SYSTEM`
 STREAM = "stream"  # a request may ask for it even if the server does not demand it
 
 UNSUPPORTED = re.compile(
@@ -63,11 +62,7 @@ class LengthLimits:
     def room(self) -> int | None:
         """The tokens that are left for an answer to this prompt; None if unknown."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
-        return _least(left, self.answer)
-
-
-def _least(*numbers: int | None) -> int | None:
-    return min((number for number in numbers if number is not None), default=None)
+        return smallest(left, self.answer)
 
 
 def limits(problem: Problem) -> LengthLimits | None:
@@ -80,29 +75,17 @@ def limits(problem: Problem) -> LengthLimits | None:
 
 
 @dataclass(frozen=True)
-class OpenAIHabits:
-    """The habits that a model's server has shown, such as refused parameters. They only grow; limits only shrink."""
+class OpenAIHabits(Habits):
+    """The habits of a model over OpenAI's protocol."""
 
-    refused: frozenset[str] = frozenset()
-    thinks: bool = False
     context: int | None = None  # tokens of prompt and answer together, if they limit the thinking
-    most: int | None = None  # the most tokens of an answer
     room: int | None = None  # the most tokens of an answer to the prompt that is being asked; other prompts ignore it
     seed: str = ""  # the service's name of the parameter for a seed; "" if it has none
-    least: int = 0  # the fewest tokens that the limit on an answer may be
     scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
         """Return these habits together with those of `other`, without the `room` that was stated for one prompt."""
-        return OpenAIHabits(
-            self.refused | other.refused,
-            self.thinks or other.thinks,
-            _least(self.context, other.context),
-            _least(self.most, other.most),
-            seed=self.seed or other.seed,
-            least=max(self.least, other.least),
-            scores=self.scores or other.scores,
-        )
+        return replace(super().joined(other), context=smallest(self.context, other.context), room=None)
 
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
@@ -118,7 +101,7 @@ class OpenAIHabits:
             limit = self.limit(request, form) if request else 0
             if not request or limit <= self.fewest(request):
                 return None
-            context, most = _least(self.context, found.context), _least(self.most, found.answer)
+            context, most = smallest(self.context, found.context), smallest(self.most, found.answer)
             return replace(self, context=context, most=most, room=smaller(limit, self.fewest(request), found.room))
         what = unsupported(problem, arguments)
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
@@ -135,7 +118,7 @@ class OpenAIHabits:
     @property
     def allowance(self) -> int:
         """The most tokens of thinking that the model may write in addition to the answer."""
-        return (_least(MOST_THINKING_TOKENS, self.context, self.most) or 0) if self.reasons else 0
+        return smallest(super().allowance, self.context) or 0
 
     def fewest(self, request: ModelRequest) -> int:
         """Return the tokens that an answer needs: `max_tokens`, or the fewest that the server accepts as a limit."""
@@ -147,11 +130,11 @@ class OpenAIHabits:
         characters = 2  # characters of a token, fewer than in most texts: a prompt that seems to fit then fits
         fewest = self.fewest(request)
         wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
-        room = _least(self.most, self.room)
+        room = smallest(self.most, self.room)
         if self.context is not None:
             prompt = request.prompt
             texts = [turn.content for turn in prompt.chat] if form is PromptForm.CHAT else [prompt.completion]
-            room = _least(room, self.context - template - sum(map(len, texts)) // characters)
+            room = smallest(room, self.context - template - sum(map(len, texts)) // characters)
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
@@ -191,16 +174,6 @@ class OpenAIHabits:
         allowed = {name: max(arguments[name], self.least) for name in TOKENS if name in arguments}
         refused = self.refused - {STREAM}
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
-
-    def notes(self, form: PromptForm) -> str:
-        """Return a line that states how answers differ because requests lack the refused parts; "" if they do not."""
-        limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
-        lines = (
-            ("temperature" in self.refused, NO_TEMPERATURE),
-            (self.refused.issuperset(limit), NO_LIMIT),
-            (SYSTEM in self.refused, NO_SYSTEM),
-        )
-        return "; ".join(line for holds, line in lines if holds)
 
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:

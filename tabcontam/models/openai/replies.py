@@ -12,10 +12,12 @@ from math import fsum, isfinite
 from typing import Any
 
 from tabcontam.evidence.base import Usage
+from tabcontam.models.base import WENT_ON
 from tabcontam.models.prompt_form import PromptForm
 from tabcontam.reading.wrapping import without_thought
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # owners of entries whose `created` is the time of the listing
+ENDLESS = "endless"  # the `finish_reason` of an answer that was ended before its end
 SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that may contain its message
 DEEPEST = 8  # levels of a nested body that are read
 
@@ -23,24 +25,31 @@ Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
 
 @dataclass(frozen=True)
-class OpenAIAnswer:
-    """One choice of a reply: its visible text, why it ended, and whether the model thought before it."""
+class ServedAnswer:
+    """An answer of any server: its visible text, why it ended, and what it cost.
 
-    text: str
-    finish: str
-    refusal: str
-    thought: bool
-    tokens: int | None
+    `tokens`: the tokens of the text. `cut`: the text was cut at the token limit, which includes the thinking.
+    `thought`: the model thought before it. `refusal`: why there is no answer. `stopped`: any other reason why the text
+    ended, "" for its natural end. `broken`: the failure of the server while it wrote. `usage`: the charged tokens.
+    """
+
+    text: str = ""
+    tokens: int | None = None
     usage: Usage | None = None
+    cut: bool = False
+    thought: bool = False
+    refusal: str = ""
+    stopped: str = ""
+    broken: str = ""
     log_probability: float | None = None
 
     @property
-    def cut(self) -> bool:
-        """Return whether the text was cut at the token limit."""
-        return self.finish in ("length", "max_tokens", "model_length")
+    def cramped(self) -> bool:
+        """Return whether the model thought until the tokens were used up."""
+        return self.cut and self.thought
 
 
-def chat_answer(body: object) -> OpenAIAnswer:
+def chat_answer(body: object) -> ServedAnswer:
     """Return the answer in a chat reply. Raises ValueError if there is none."""
     choice = _choice(body)
     message = choice.get("message")
@@ -51,26 +60,35 @@ def chat_answer(body: object) -> OpenAIAnswer:
     spent = _reasoning_tokens(body)
     apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
     refused = message.get("refusal")
-    return OpenAIAnswer(
-        text=text,
-        finish=_finish(choice),
-        refusal=refused if isinstance(refused, str) else refusal,
-        # OpenAI does not show the thinking but counts its tokens.
-        thought=parts_thought or tags_thought or apart or spent > 0,
-        tokens=_answer_tokens(body),
-        usage=usage(body),
-        log_probability=_log_probability(choice),
-    )
+    # OpenAI does not show the thinking but counts its tokens.
+    thought = parts_thought or tags_thought or apart or spent > 0
+    return _answer(body, choice, text, refused if isinstance(refused, str) else refusal, thought)
 
 
-def completion_answer(body: object) -> OpenAIAnswer:
+def completion_answer(body: object) -> ServedAnswer:
     """Return the answer in a completion reply. Raises ValueError if there is none."""
     choice = _choice(body)
     text = choice.get("text")
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
-    counts = (_answer_tokens(body), usage(body), _log_probability(choice))
-    return OpenAIAnswer(text or "", _finish(choice), "", False, *counts)
+    return _answer(body, choice, text or "")
+
+
+def _answer(
+    body: object, choice: Mapping[str, Any], text: str, refusal: str = "", thought: bool = False
+) -> ServedAnswer:
+    finish = choice.get("finish_reason")
+    return ServedAnswer(
+        text=text,
+        tokens=_answer_tokens(body),
+        usage=usage(body),
+        cut=finish in ("length", "max_tokens", "model_length"),
+        thought=thought,
+        refusal=refusal or ("content filter" if finish == "content_filter" else ""),
+        stopped=WENT_ON if finish == ENDLESS else "",
+        broken="the server stopped with an error" if finish == "error" else "",
+        log_probability=_log_probability(choice),
+    )
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
@@ -81,7 +99,7 @@ def _log_probability(choice: Mapping[str, Any]) -> float | None:
     return fsum(numbers) if numbers and len(numbers) == len(each) else None
 
 
-READERS: Mapping[PromptForm, Callable[[object], OpenAIAnswer]] = {
+READERS: Mapping[PromptForm, Callable[[object], ServedAnswer]] = {
     PromptForm.CHAT: chat_answer,
     PromptForm.COMPLETION: completion_answer,
 }
@@ -93,11 +111,6 @@ def _choice(body: object) -> dict[str, Any]:
         return choice
     detail = message(body)  # some servers report an error with status 200
     raise ValueError(f"the reply holds no choice{detail and ': '}{detail}")
-
-
-def _finish(choice: Mapping[str, Any]) -> str:
-    finish = choice.get("finish_reason")
-    return finish if isinstance(finish, str) else ""
 
 
 def _content(content: object) -> tuple[str, str, bool]:

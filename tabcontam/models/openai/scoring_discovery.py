@@ -7,8 +7,7 @@ from typing import Any
 from tabcontam.evidence.questions import ReplyState, Scores
 from tabcontam.models.base import FatalError, LackError, ModelRequest, TransientError
 from tabcontam.models.openai.prompt_scores import WAYS
-
-TOO_LONG = "the prompt is too long: "
+from tabcontam.models.served_llm import TOO_LONG
 
 Way = Mapping[str, Any]
 

@@ -572,14 +572,14 @@ class TestScore:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         asked = []
 
-        async def post(clients: object, path: str, body: dict[str, Any], watch: object) -> object:
+        async def post(clients: object, path: str, body: dict[str, Any], *others: object) -> object:
             asked.append(body["model"])
             raise NoAnswer(Problem(400))
 
         async def listing(clients: object) -> object:
             return {"data": [{"id": "gpt-4o"}, {"id": "davinci-002"}]}
 
-        monkeypatch.setattr("tabcontam.models.openai.provider.post", post)
+        monkeypatch.setattr("tabcontam.models.served_llm.post", post)
         monkeypatch.setattr("tabcontam.models.openai.provider.listing", listing)
         wanted = frozenset({Capability.SCORE})
         assert OpenAIModel("gpt-4o", None, needs=wanted).may_have == frozenset()
