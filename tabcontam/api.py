@@ -17,7 +17,7 @@ from tabcontam.config import PYTHON, RunConfig, Setting, settings
 from tabcontam.entry_points import load_settings
 from tabcontam.errors import UsageError, name_options_in_python, unknown
 from tabcontam.evidence.base import Verdict
-from tabcontam.models.labels import write_labels
+from tabcontam.models.catalogue import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.document import as_document, columns_of, read_results, rest_of, results_of, whole_of

@@ -12,13 +12,24 @@ from typing import Any, Self, TypeVar
 
 from tabcontam.errors import UsageError, option, unknown
 from tabcontam.evidence.questions import Reply, ReplyState, Usage
-from tabcontam.models.base import MOST_WORDINGS, PAGE, FatalError, ModelRequest, TransientError, as_reply, failed
+from tabcontam.models.base import (
+    MOST_WORDINGS,
+    NO_LIMIT,
+    NO_SYSTEM,
+    NO_TEMPERATURE,
+    PAGE,
+    FatalError,
+    ModelRequest,
+    PromptForm,
+    TransientError,
+    as_reply,
+    failed,
+)
 from tabcontam.models.bounds import UnboundedError
 from tabcontam.models.openai.connection import ClientPool, NoAnswer, get, post
 from tabcontam.models.openai.errors import CROWDED, NOT_THERE, Concern, Problem, wait
 from tabcontam.models.openai.event_streams import StreamWatch
 from tabcontam.models.openai.replies import ServedAnswer
-from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE, PromptForm
 from tabcontam.models.served_model import ServedModel, sum_known_charges
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
@@ -43,7 +54,6 @@ class Habits:
     least: int = 0  # the fewest tokens that the limit on an answer may be
 
     def joined(self, other: Self) -> Self:
-        """Return these habits together with those of `other`."""
         return replace(
             self,
             refused=self.refused | other.refused,
@@ -75,12 +85,11 @@ def smallest(*numbers: int | None) -> int | None:
 
 
 class ServedLLM(ServedModel):
-    """The LLM `model` at an address. A subclass is a protocol: its paths, bodies, errors and messages.
-
-    By default the server describes each model at a path of its own, and lists all models at another.
-    """
+    """The LLM `model` at an address. A subclass is a protocol: its paths, bodies, errors and messages."""
 
     protocol: str  # its name in messages
+    paths: Mapping[PromptForm, str]  # for prompts of each form
+    own_headers: Mapping[str, str] = {}
     fields: frozenset[str]  # of which every body of the protocol has one
     models_page: str  # where the maker lists its models
     # What a problem concerns, whether a request was too long, the answer in a body (ValueError if there is none), and
@@ -180,7 +189,6 @@ class ServedLLM(ServedModel):
         return failed(self._line(f"{TOO_LONG if self.too_long(problem) else ''}{problem.line}"))
 
     def learn(self, habits: Any) -> None:
-        """Add these habits to those that are known."""
         self.habits = self.habits.joined(habits)
         self.allowance, self.least = self.habits.allowance, self.habits.least
 
@@ -191,16 +199,12 @@ class ServedLLM(ServedModel):
         return self._clients
 
     async def close(self) -> None:
-        """Close the connections."""
         clients, self._clients = self._clients, None
         if clients is not None:
             await clients.close()
 
     async def called(self, call: Awaitable[Found], paid: bool = False) -> Found:
-        """Return the result of a call to the server. Raises `NoAnswer` only for a problem of this call alone.
-
-        `paid`: an earlier request for the same answer was charged.
-        """
+        """Return the result of a call. Raises `NoAnswer` for a problem of this call. `paid`: one was charged."""
         try:
             body = await call
             if problem := self.hidden(body):
@@ -223,12 +227,11 @@ class ServedLLM(ServedModel):
         return None
 
     async def _asked(self, form: PromptForm, habits: Any, request: ModelRequest, paid: bool) -> ServedAnswer:
-        """Send one request, and return the answer. Raises `NoAnswer` only for a problem of this request."""
         arguments = habits.arguments(form, request)
         return self._read(form, arguments, await self.called(self._sent(form, arguments), paid))
 
     async def _sent(self, form: PromptForm, arguments: Mapping[str, Any], watch: StreamWatch | None = None) -> object:
-        return await post(self.clients(), self._path(form), self._body(arguments), watch, self._headers(arguments))
+        return await post(self.clients(), self.paths[form], self._body(arguments), watch)
 
     def _read(self, form: PromptForm, arguments: Mapping[str, Any], body: object) -> ServedAnswer:
         longest_quote = 80  # characters
@@ -260,24 +263,20 @@ class ServedLLM(ServedModel):
             raise self._fatal(whom, problem)
 
     def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
-        return FatalError(
-            self._line(f"{self._advice(whom, problem)}; it answered {problem.line}", longest=LONGEST_FATAL)
-        )
+        said = f"{self._advice(whom, problem)}; it answered {problem.line}"
+        return FatalError(self._line(said, longest=LONGEST_FATAL))
 
     def _turned_away(self, problem: Problem) -> str:
-        """Return the message about a server that answers but does not describe the model."""
         whom = self.concern(problem)
         if whom in LASTING:
             return str(self._fatal(whom, problem))
         return f"{self._who} does not describe the model; it answered {problem.line}"
 
     def _no_api(self, what: str) -> FatalError:
-        """Return the error for a server that has never sent an answer, and now sent something that is no answer."""
         advice = "correct the address after the @"
         return FatalError(self._line(f"{self._other_kind()}: it answers with {what}; {advice}", longest=LONGEST_FATAL))
 
     async def _look_up(self, clients: ClientPool) -> None:
-        """Look for the model in the server's list. Raises `UsageError`, with similar names, if it is not there."""
         asked = self.model.rpartition("/")[2]
         try:
             names = self._names(await asyncio.wait_for(get(clients, self._paths()[1]), CONNECT_SECONDS))
@@ -299,30 +298,20 @@ class ServedLLM(ServedModel):
 
     def _clients_at(self, address: str) -> ClientPool:
         key = self._key()
-        headers = {"Authorization": f"Bearer {key}"}
+        headers = {"Authorization": f"Bearer {key}", **self.own_headers}
         return ClientPool(address, key, headers, self.local, self._max_connections)
 
-    def _path(self, form: PromptForm) -> str:
-        """Return the path for prompts of a form."""
-        raise NotImplementedError
-
     def _paths(self) -> tuple[str, str]:
-        """Return the paths of the model's description and of the list of models."""
         raise NotImplementedError
 
     def _body(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"model": self.model, **arguments}
-
-    def _headers(self, arguments: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the headers that depend on the request's body."""
-        return {}
 
     def _recognize(self, found: Any) -> None:
         """Store the model's version and habits, as the server describes them. Raises `UsageError`."""
         raise NotImplementedError
 
     def _names(self, listing: object) -> list[str]:
-        """Return the names in a list of models that answer prompts."""
         raise NotImplementedError
 
     def _advice(self, whom: Concern, problem: Problem) -> str:

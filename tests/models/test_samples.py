@@ -2,9 +2,9 @@
 
 from tabcontam.asking.reply_store import key
 from tabcontam.evidence.questions import Message, Prompt
-from tabcontam.models.anthropic.habits import AnthropicHabits as Anthropics
+from tabcontam.models.anthropic.replies import AnthropicHabits as Anthropics
 from tabcontam.models.base import ModelRequest, PromptForm
-from tabcontam.models.gemini.habits import GeminiHabits as Geminis
+from tabcontam.models.gemini.replies import GeminiHabits as Geminis
 from tabcontam.models.openai.habits import OpenAIHabits as OpenAIs
 
 GREEDY = Prompt((Message("user", "What?"),), "What?", "What?")

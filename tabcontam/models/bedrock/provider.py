@@ -1,7 +1,4 @@
-"""`bedrock:` a model of Amazon Bedrock: Claude over Anthropic's protocol, other models over OpenAI's.
-
-Bedrock has an address for each protocol in each region. Both need an API key of Bedrock.
-"""
+"""`bedrock:` a model of Amazon Bedrock: Claude over Anthropic's protocol, other models over OpenAI's."""
 
 import os
 import re
@@ -29,7 +26,6 @@ class BedrockClaude(AnthropicModel):
     provider = "bedrock"
 
     async def connect(self) -> None:
-        """Check that there is a key. Raises `UsageError`."""
         self.clients()
 
 

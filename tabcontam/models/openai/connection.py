@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError
 from tabcontam.models.base import PAGE, TransientError
-from tabcontam.models.bounds import UnboundedError, bounded, end_answer_when, httpx_of, set_answer_bounds
+from tabcontam.models.bounds import UnboundedError, bounded, httpx_of, set_answer_bounds
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.event_streams import StreamWatch, is_stream, joined
 from tabcontam.models.openai.replies import is_page, parsed
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from tabcontam.models.keys import host_of
+from tabcontam.models.openai.replies import json_at
+from tabcontam.models.services import service_at
 
 SECONDS = 300.0  # seconds that one request may take
 CONNECT_SECONDS = 10.0
@@ -37,6 +46,9 @@ NEEDED_HEADERS = re.compile(
     re.IGNORECASE,
 )
 UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "UnsupportedProtocol")  # httpx's names
+# The end of an address that was copied from a curl command.
+ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
+WANTS_KEY = (401, 403)
 
 
 class NoAnswer(Exception):
@@ -49,20 +61,14 @@ class NoAnswer(Exception):
 
 @dataclass
 class ClientPool:
-    """A pool of the SDK's clients: as many as are needed, each with few connections.
-
-    For every request httpx searches all connections of a client; with hundreds of them it does little else. Requests go
-    to `address`. `headers` are all that they carry beyond `NEEDED_HEADERS`; None: `key`, and what OpenAI's SDK adds for
-    OpenAI. `local`: the address is this machine's. `left`: how many connections may still be opened; None allows any
-    number. `seconds`: the time that one request may take.
-    """
+    """A pool of the SDK's clients: for every request httpx searches all connections of a client, so each has few."""
 
     address: str
     key: str
-    headers: dict[str, str] | None
-    local: bool
-    left: int | None
-    seconds: float = field(default_factory=lambda: SECONDS)
+    headers: dict[str, str] | None  # all but `NEEDED_HEADERS`; None: what the SDK adds for OpenAI
+    local: bool  # the address is this machine's
+    left: int | None  # how many connections may still be opened; None: any number
+    seconds: float = field(default_factory=lambda: SECONDS)  # for one request
     _certificates: ssl.SSLContext | None = None  # of all clients: making it takes many milliseconds
     _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
     _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
@@ -80,7 +86,6 @@ class ClientPool:
             self._busy[client] -= 1
 
     async def close(self) -> None:
-        """Close all connections."""
         for client in self._busy:
             await client.close()
 
@@ -123,12 +128,9 @@ async def post(
     watch: StreamWatch | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> object:
-    """Send a request once; return its JSON, up to where `watch` ends it. `body`: an object, or the JSON of one.
-
-    Raises `NoAnswer` or `TransientError`, as all functions here that send.
-    """
+    """Return the JSON of a reply, up to where `watch` ends it. Raises `NoAnswer` or `TransientError`, as all below."""
     options: Any = {"headers": {**RAW["headers"], **(headers or {})}}
-    with clients.borrowed() as client, end_answer_when(watch):
+    with clients.borrowed() as client, set_answer_bounds(enough=watch):
         if not isinstance(body, bytes):
             return await read(client.post(path, body=body, cast_to=object, options=options), watch)
         options["headers"]["content-type"] = "application/json"
@@ -181,7 +183,6 @@ async def read(call: Awaitable[Any], watch: StreamWatch | None = None, *, longes
 
 
 async def _content_of(call: Awaitable[Any]) -> bytes:
-    """Return the body of a raw response."""
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     try:
@@ -207,10 +208,7 @@ def _problem(error: Any) -> Problem:
 
 
 def _broken(error: Exception, late: bool) -> TransientError:
-    """Return the error for a failed connection. The SDK uses httpx or its successor, which has the same names.
-
-    Raises `NoAnswer` for an endless answer.
-    """
+    """Return the error for a failed connection of httpx or its successor. Raises `NoAnswer` for an endless answer."""
     cause = error.__cause__
     if isinstance(cause, UnboundedError):
         raise NoAnswer(Problem(200, str(cause))) from None
@@ -221,3 +219,46 @@ def _broken(error: Exception, late: bool) -> TransientError:
     kind = "cut connection" if sent else "no connection"
     why = str(cause or "")
     return TransientError(f"connection failed{why and f' ({why})'}", kind, sent=sent)
+
+
+def without_endpoint(address: str) -> str:
+    """Return the address without the name of an endpoint at its end."""
+    return ENDPOINT.sub("", address)
+
+
+def other_places(address: str) -> tuple[str, ...]:
+    """Return other addresses of this host where its API may be, the likeliest first."""
+    base, parts = without_endpoint(address), urlsplit(address)
+    service = service_at(address)
+    places = (*((service.address,) if service else ()), base, f"{base}/v1", f"{parts.scheme}://{parts.netloc}/v1")
+    return tuple(place for place in dict.fromkeys(places) if place != address and not place.endswith("/v1/v1"))
+
+
+async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPool]) -> tuple[ClientPool, object] | None:
+    """Return the connections to another address with an API, and its list or its `NoAnswer` without a key, or None."""
+    for place in other_places(address):
+        if host_of(place) != host_of(address):
+            continue  # a key goes only to its own host
+        clients = clients_at(place)
+        found: object = None
+        try:
+            with suppress(TransientError):
+                found = await listing(clients)
+        except NoAnswer as error:
+            found = error if error.problem.status in WANTS_KEY else None
+        if isinstance(found, NoAnswer) or isinstance(json_at(found, "data"), list):
+            print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
+            return clients, found
+        await clients.close()
+    return None
+
+
+def nowhere(address: str, what: str) -> str:
+    """Return the message that a host has no API. `what` says what is wrong at the address."""
+    others = other_places(address)
+    return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
+
+
+def phrase(places: tuple[str, ...]) -> str:
+    """Return the addresses as a phrase, with "or" before the last."""
+    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))

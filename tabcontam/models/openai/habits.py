@@ -1,7 +1,7 @@
 """Habits of a model: the way to write requests that its server accepts, learned from refusals."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -31,7 +31,7 @@ LEAST = re.compile(
 FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimum|at least)", re.IGNORECASE)
 BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
-STREAMS = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
+STREAMS = r"\bstream|non-?stream"
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
@@ -60,7 +60,6 @@ class LengthLimits:
 
     @property
     def room(self) -> int | None:
-        """The tokens that are left for an answer to this prompt; None if unknown."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
         return smallest(left, self.answer)
 
@@ -84,16 +83,12 @@ class OpenAIHabits(Habits):
     scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
-        """Return these habits together with those of `other`, without the `room` that was stated for one prompt."""
         return replace(super().joined(other), context=smallest(self.context, other.context), room=None)
 
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with what the refusal `problem` shows; None if another request would not help.
-
-        `request`: None if a text is scored, because a text to score cannot be made shorter.
-        """
+        """Return these habits with what a refusal shows, if another request may help. `request`: None for a text."""
         found = limits(problem)
         if least := minimum(problem, arguments, found):
             return replace(self, least=least)
@@ -117,11 +112,9 @@ class OpenAIHabits(Habits):
 
     @property
     def allowance(self) -> int:
-        """The most tokens of thinking that the model may write in addition to the answer."""
         return smallest(super().allowance, self.context) or 0
 
     def fewest(self, request: ModelRequest) -> int:
-        """Return the tokens that an answer needs: `max_tokens`, or the fewest that the server accepts as a limit."""
         return max(request.max_tokens, self.least)
 
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
@@ -138,10 +131,6 @@ class OpenAIHabits(Habits):
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
-        """Return the body of a request except the model's name, with the prompt's temperature or else 0.
-
-        Parameters that the model refuses are left out.
-        """
         most_stops = 4  # OpenAI accepts no more
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
@@ -188,7 +177,10 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
     places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
     name = next((optional[place] for place in places if place in optional), None)
-    if name is None and problem.of_roles and ("system" in arguments or _can_alternate(arguments.get("messages", ()))):
+    roles = [message["role"] for message in arguments.get("messages", ())]
+    # In a chat with such roles, `in_turns` would change something.
+    changes = "system" in (*arguments, *roles) or any(one == after for one, after in pairwise(roles))
+    if name is None and problem.of_roles and changes:
         return SYSTEM
     if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
         name = _named(problem, arguments)
@@ -197,25 +189,17 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     return name
 
 
-def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
-    """Return whether a chat has system text, or two neighbouring turns of one role. `in_turns` would then change it."""
-    roles = [message["role"] for message in messages]
-    return "system" in roles or any(one == after for one, after in pairwise(roles))
-
-
 def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """Return the parameter that a refusal mentions first."""
     text = f"{problem.message or problem.text} {problem.names}"
-    if STREAM not in arguments and STREAMS.search(text):
+    if STREAM not in arguments and re.search(STREAMS, text, re.IGNORECASE):
         return WHOLE
-    words = {name: STREAMS if name == STREAM else _word(name) for name in arguments if name not in NEEDED}
-    found = {name: match for name, word in words.items() if (match := word.search(text))}
+    found: dict[str, re.Match[str]] = {}
+    for name in arguments.keys() - set(NEEDED):
+        # The name as a separate word: max_tokens, maxTokens, max tokens.
+        word = rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])"
+        if match := re.search(STREAMS if name == STREAM else word, text, re.IGNORECASE):
+            found[name] = match
     return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # not stream for stream_options
-
-
-def _word(name: str) -> re.Pattern[str]:
-    """Return a pattern for a parameter's name as a separate word: max_tokens, maxTokens, max tokens."""
-    return re.compile(rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])", re.IGNORECASE)
 
 
 def _plain(name: str) -> str:
@@ -239,7 +223,6 @@ def minimum(
 
 
 def says_no_chat(problem: Problem) -> bool:
-    """Return whether a server says that this model has no chat form."""
     return bool(NO_CHAT.search(problem.text))
 
 

@@ -8,12 +8,17 @@ from typing import Any
 from tabcontam.config import FORMS
 from tabcontam.errors import unknown
 from tabcontam.evidence.questions import Capability, ReplyState, Scores, Token
-from tabcontam.models.base import MOST_WORDINGS, PAGE, FatalError, ModelRequest, TransientError
-from tabcontam.models.keys import OTHER_KEY, split_variable
-from tabcontam.models.openai.address import OPENAI, parse_address, validate_address
-from tabcontam.models.openai.api_search import find_api_elsewhere, nowhere, without_endpoint
+from tabcontam.models.base import MOST_WORDINGS, PAGE, FatalError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.keys import OPENAI, OTHER_KEY, parse_address, split_variable, validate_address
 from tabcontam.models.openai.batch import PATHS, OpenAIBatches
-from tabcontam.models.openai.connection import ClientPool, NoAnswer, listing
+from tabcontam.models.openai.connection import (
+    ClientPool,
+    NoAnswer,
+    find_api_elsewhere,
+    listing,
+    nowhere,
+    without_endpoint,
+)
 from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern, hidden_error, may_only_chat
 from tabcontam.models.openai.event_streams import StreamWatch
 from tabcontam.models.openai.habits import (
@@ -25,11 +30,9 @@ from tabcontam.models.openai.habits import (
     says_no_chat,
     unsupported,
 )
-from tabcontam.models.openai.prompt_scores import read_scores, score_arguments
+from tabcontam.models.openai.prompt_scores import ScoringDiscovery, read_scores
 from tabcontam.models.openai.replies import READERS, ServedAnswer, find_listed, json_at, read_listing, weights_version
 from tabcontam.models.openai.replies import usage as usage_of
-from tabcontam.models.openai.scoring_discovery import ScoringDiscovery
-from tabcontam.models.prompt_form import PromptForm
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.models.served_llm import LASTING, LONGEST_FATAL, PAGE_TEXT, UNREADABLE, ServedLLM
 from tabcontam.models.services import Service, service_at
@@ -40,18 +43,15 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 
 
 class OpenAIModel(ServedLLM):
-    """The LLM `model` at `base_url`, or at OpenAI if that is None. `spec`: the user's name for it.
-
-    `variable`: the environment variable that the user named for the key; "" for the usual one. `entry`: its service, if
-    the address does not show it. `needs`: with `SCORE`, the model is asked to score texts, and the first text shows
-    whether its server can.
-    """
+    """The LLM `model` at `base_url`, or at OpenAI if that is None. `spec`: the user's name for it."""
 
     provider = "openai"
     maker = service = "OpenAI"
+    paths: Mapping[PromptForm, str] = PATHS
     fields = frozenset({"choices", "error"})
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
     concern = staticmethod(concern)
+    read = staticmethod(lambda form, body: READERS[form](body))
     too_long = staticmethod(limits)
     hidden = staticmethod(hidden_error)
     advice: Mapping[Concern, str] = {
@@ -71,9 +71,9 @@ class OpenAIModel(ServedLLM):
         form: str = "auto",
         max_connections: int | None = 8,
         spec: str = "",
-        needs: frozenset[Capability] = frozenset(),
-        variable: str = "",
-        entry: Service | None = None,
+        needs: frozenset[Capability] = frozenset(),  # with SCORE, the first text shows whether it can be scored
+        variable: str = "",  # the environment variable that the user named for the key
+        entry: Service | None = None,  # its service, if the address does not show it
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
@@ -114,12 +114,10 @@ class OpenAIModel(ServedLLM):
         return self._own and not (self._entry and self._entry.own_machine)
 
     def settle(self, form: PromptForm) -> None:
-        """Use the prompt form that an earlier run found, unless the user chose one or the server has accepted one."""
         if not self.settled and form in PATHS:
             self.form, self.settled = form, True
 
     async def connect(self) -> None:
-        """Ask for the list of models. Raises `UsageError` if no server answers, or it refuses the key or the model."""
         clients = self.clients()
         try:
             self._recognize(await listing(clients))
@@ -152,10 +150,7 @@ class OpenAIModel(ServedLLM):
         return True
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the tokens of a passage with their log-probabilities in nats, if the server scores given texts.
-
-        Most servers state no score for a text's first token. It gets 0.0, and the other tokens are scored given it.
-        """
+        """Return the tokens of a passage with their log-probabilities in nats. The first may have none (0.0)."""
         if not request.passage.text:
             return Scores((), ReplyState.EMPTY, "no text")
         try:
@@ -168,15 +163,7 @@ class OpenAIModel(ServedLLM):
 
     @property
     def batches(self) -> OpenAIBatches | None:
-        """OpenAI's own batch API; None for other servers and services."""
         return OpenAIBatches(self) if self._openais else None
-
-    def read(self, form: PromptForm, body: object) -> ServedAnswer:
-        """Return the answer in a body. Raises ValueError if there is none."""
-        return READERS[form](body)
-
-    def _path(self, form: PromptForm) -> str:
-        return PATHS[form]
 
     async def _asked(self, form: PromptForm, habits: OpenAIHabits, request: ModelRequest, paid: bool) -> ServedAnswer:
         watch = self._watch(form, habits, request)
@@ -191,10 +178,7 @@ class OpenAIModel(ServedLLM):
         return answer
 
     def _watch(self, form: PromptForm, habits: OpenAIHabits, request: ModelRequest) -> StreamWatch | None:
-        """Return a watch that ends an endless answer; None if no watch is needed.
-
-        Only small LLMs write endless answers, and these run on this machine. Paid servers are asked without a watch.
-        """
+        """Return a watch that ends an endless answer of a small LLM, which runs on this machine; None elsewhere."""
         if request.goes_on is None or not self.local or STREAM in habits.refused:
             return None
         return StreamWatch(lambda body: READERS[form](body).text, request.goes_on)
@@ -245,7 +229,7 @@ class OpenAIModel(ServedLLM):
     async def _scored(self, text: str, way: Mapping[str, Any], again: Callable[[], None]) -> Scores:
         habits = self.habits
         for left in reversed(range(MOST_WORDINGS)):
-            arguments = habits.taken(score_arguments(text, way))
+            arguments = habits.taken({"prompt": text, "max_tokens": 1, "temperature": 0, **way})
             try:
                 body = await self.called(self._sent(PromptForm.COMPLETION, arguments))
                 break
@@ -270,7 +254,6 @@ class OpenAIModel(ServedLLM):
         return clients
 
     def _recognize(self, listing: object) -> None:
-        """Check that the server lists the model, and store the version that it states. Raises `UsageError`."""
         listed = read_listing(listing)
         if entry := find_listed(self.model, listed):
             self.version = self._line(weights_version(entry))
@@ -278,7 +261,6 @@ class OpenAIModel(ServedLLM):
             raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
 
     def _no_list(self, error: TransientError) -> str:
-        """Return the message about a server that sent no list of models."""
         if error.kind in UNREADABLE:
             page = "answers with a web page and " if error.kind == PAGE else ""
             return nowhere(self.address, f"{self.address} {page}does not speak OpenAI's protocol")
@@ -287,7 +269,6 @@ class OpenAIModel(ServedLLM):
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
     def _turned_away(self, problem: Problem) -> str:
-        """Return the message about a server that answers but refuses access."""
         whom = concern(problem)
         if problem.page and problem.status not in GATEWAYS:
             return str(self._no_api(f"{PAGE_TEXT} (HTTP {problem.status})"))

@@ -1,7 +1,4 @@
-"""Readers of a server's JSON, in OpenAI's form and in the variants of other servers.
-
-The SDK's own types accept any value for any field. Here the type of every field is checked.
-"""
+"""Readers of a server's JSON, in OpenAI's form and in variants. They check the type of every field."""
 
 import json
 import time
@@ -12,8 +9,7 @@ from math import fsum, isfinite
 from typing import Any
 
 from tabcontam.evidence.base import Usage
-from tabcontam.models.base import WENT_ON
-from tabcontam.models.prompt_form import PromptForm
+from tabcontam.models.base import WENT_ON, PromptForm
 from tabcontam.reading.wrapping import without_thought
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # owners of entries whose `created` is the time of the listing
@@ -26,21 +22,16 @@ Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
 @dataclass(frozen=True)
 class ServedAnswer:
-    """An answer of any server: its visible text, why it ended, and what it cost.
-
-    `tokens`: the tokens of the text. `cut`: the text was cut at the token limit, which includes the thinking.
-    `thought`: the model thought before it. `refusal`: why there is no answer. `stopped`: any other reason why the text
-    ended, "" for its natural end. `broken`: the failure of the server while it wrote. `usage`: the charged tokens.
-    """
+    """An answer of any server: its visible text, why it ended, and what it cost."""
 
     text: str = ""
-    tokens: int | None = None
+    tokens: int | None = None  # of the text
     usage: Usage | None = None
-    cut: bool = False
-    thought: bool = False
-    refusal: str = ""
-    stopped: str = ""
-    broken: str = ""
+    cut: bool = False  # at the token limit, which includes the thinking
+    thought: bool = False  # the model thought before it
+    refusal: str = ""  # why there is no answer
+    stopped: str = ""  # any other reason why the text ended, "" for its natural end
+    broken: str = ""  # the failure of the server while it wrote
     log_probability: float | None = None
 
     @property
@@ -50,7 +41,6 @@ class ServedAnswer:
 
 
 def chat_answer(body: object) -> ServedAnswer:
-    """Return the answer in a chat reply. Raises ValueError if there is none."""
     choice = _choice(body)
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -66,7 +56,6 @@ def chat_answer(body: object) -> ServedAnswer:
 
 
 def completion_answer(body: object) -> ServedAnswer:
-    """Return the answer in a completion reply. Raises ValueError if there is none."""
     choice = _choice(body)
     text = choice.get("text")
     if not isinstance(text, str | None):
@@ -77,10 +66,10 @@ def completion_answer(body: object) -> ServedAnswer:
 def _answer(
     body: object, choice: Mapping[str, Any], text: str, refusal: str = "", thought: bool = False
 ) -> ServedAnswer:
-    finish = choice.get("finish_reason")
+    finish, written = choice.get("finish_reason"), _written(body)
     return ServedAnswer(
         text=text,
-        tokens=_answer_tokens(body),
+        tokens=None if written is None else max(0, written - _reasoning_tokens(body)),
         usage=usage(body),
         cut=finish in ("length", "max_tokens", "model_length"),
         thought=thought,
@@ -92,7 +81,6 @@ def _answer(
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
-    """Return the log-probability of all written tokens together; None if a token has no number."""
     content = json_at(choice, "logprobs", "content")
     each = [json_at(token, "logprob") for token in content] if isinstance(content, list) else []
     numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
@@ -148,11 +136,6 @@ def _reasoning_tokens(body: object) -> int:
     return tokens_at(body, "usage", "completion_tokens_details", "reasoning_tokens") or 0
 
 
-def _answer_tokens(body: object) -> int | None:
-    written = _written(body)
-    return None if written is None else max(0, written - _reasoning_tokens(body))
-
-
 def json_at(body: object, *path: str | int) -> Any:
     """Return the value at a path of names and indices in a server's JSON; None if there is none."""
     for step in path:
@@ -194,7 +177,6 @@ def is_page(text: str) -> bool:
 
 
 def parsed(text: str) -> object:
-    """Return the JSON in a text; None if the text is no JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None

@@ -5,8 +5,8 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
+from tabcontam.models.keys import OPENAI
 from tabcontam.models.openai import provider
-from tabcontam.models.openai.address import OPENAI
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.models.openai.replies import chat_answer, completion_answer
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Passage, Reply, ReplyState, Scores, Usage
 from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.keys import OPENAI, is_loopback, parse_address
 from tabcontam.models.openai import connection
-from tabcontam.models.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.provider import OpenAIModel

@@ -22,8 +22,7 @@ from tabcontam.extensions.corpora.infinigram.index_memory import IndexMemory
 from tabcontam.extensions.corpora.infinigram.lookup_requests import LookupRequests
 from tabcontam.extensions.corpora.infinigram.replies import count_in
 from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
-from tabcontam.models.keys import NO_KEY
-from tabcontam.models.openai.address import parse_address
+from tabcontam.models.keys import NO_KEY, parse_address
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem, wait
 from tabcontam.models.provider_record import ModelSettings, Provider
