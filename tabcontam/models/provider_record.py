@@ -46,8 +46,8 @@ class Provider:
     address: str = ""  # its maker's, for which the price table has plain names
     keys: tuple[str, ...] = ()  # environment variables; the first that is set goes only to the host of `address`
     words: tuple[str, ...] = ()  # other words for the name
-    log_probabilities: str = ""  # whether it returns those of a given text: "yes", "no", "" if not known
-    seed: str = ""  # whether it accepts one, in the same way
+    log_probabilities: str = "no"  # whether it returns those of a given text; "" if not known
+    seed: str = "no"  # whether it accepts one, in the same way
     free: bool = False
     state: Callable[[str], object] = lambda model: None  # returns a value that changes when a file of the model changes
 

@@ -25,7 +25,7 @@ from tabcontam.models.served_model import ServedModel
 GROUP = "tabcontam.providers"
 # The providers of this package, one a line. Another package's entry point names just a function that opens LLMs.
 LINES = (
-    "tabcontam.models.known:CONTROL",
+    "tabcontam.models.known.control:CONTROL",
     "tabcontam.models.openai.provider:PROVIDER",
     "tabcontam.models.gguf.provider:PROVIDER",
     "tabcontam.models.ollama.provider:PROVIDER",
@@ -35,7 +35,7 @@ LINES = (
     "tabcontam.models.azure.provider:PROVIDER",
     "tabcontam.models.bedrock.provider:PROVIDER",
     "tabcontam.models.hf.provider:PROVIDER",
-    "tabcontam.models.known:SIMULATED",
+    "tabcontam.models.known.simulated:SIMULATED",
 )
 SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # the providers that a TOML entry defines
 BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that are loaded here

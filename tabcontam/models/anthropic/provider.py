@@ -194,6 +194,4 @@ PROVIDER = Provider(
     address=ANTHROPIC,
     keys=AnthropicModel.keys,
     words=("claude",),
-    log_probabilities="no",
-    seed="no",
 )

@@ -1,4 +1,4 @@
-"""What Anthropic's server sends and accepts: answers, errors, and the habits that are learned from refusals."""
+"""Readers of the answers and errors of Anthropic's server, and the habits that are learned from refusals."""
 
 import re
 from collections.abc import Mapping

@@ -55,6 +55,4 @@ PROVIDER = Provider(
     _open,
     keys=(KEY,),
     words=("azure-openai", "azureopenai", "microsoft"),
-    log_probabilities="no",
-    seed="no",
 )

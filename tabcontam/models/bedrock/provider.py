@@ -69,6 +69,4 @@ PROVIDER = Provider(
     _open,
     keys=(KEY,),
     words=("aws", "amazon", "amazon-bedrock"),
-    log_probabilities="no",
-    seed="no",
 )

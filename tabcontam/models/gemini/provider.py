@@ -124,7 +124,6 @@ PROVIDER = Provider(
     address=GOOGLE,
     keys=GeminiModel.keys,
     words=("google", "googleai"),
-    log_probabilities="no",
     seed="yes",
 )
 
@@ -221,6 +220,5 @@ VERTEX = Provider(
     {"vertex:NAME": f"Google's Gemini on Vertex AI, in {PROJECT} and {LOCATION}, with Google Cloud's login"},
     _open_vertex,
     words=("vertexai", "google-cloud"),
-    log_probabilities="no",
     seed="yes",
 )

@@ -1,4 +1,4 @@
-"""What Gemini's server sends and accepts: answers, errors, and the habits that are learned from refusals."""
+"""Readers of the answers and errors of Gemini's server, and the habits that are learned from refusals."""
 
 import re
 from collections.abc import Mapping

@@ -208,7 +208,6 @@ PROVIDER = Provider(
     lambda model, settings: GGUFModel(model, form=settings.form, spec=settings.spec),
     _offer,
     words=("xllamacpp",),
-    log_probabilities="no",
     seed="yes",
     free=True,
 )

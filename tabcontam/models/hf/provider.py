@@ -66,5 +66,4 @@ PROVIDER = Provider(
     _offer,
     words=("transformers", "local"),
     log_probabilities="yes",
-    seed="no",
 )

@@ -26,7 +26,7 @@ SEVERAL = re.compile(r"\w[^\w.+-]")  # the end of a word or number, and a separa
 
 
 class SavedEngine(Protocol):
-    """What computes a loaded model. `context`: the most tokens of a prompt and its answer; 0 without a limit."""
+    """The engine of a loaded model. `context`: the most tokens of a prompt and its answer; 0 without a limit."""
 
     text: ModelTokenizer
     context: int

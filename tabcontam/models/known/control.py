@@ -19,6 +19,7 @@ from tabcontam.groups import grouped
 from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
 from tabcontam.models.known.model_process import build_in_process
 from tabcontam.models.known.ngram_model import InfiniGram, build
+from tabcontam.models.provider_record import Provider
 from tabcontam.models.thresholds import (
     EXCERPT_ROWS_AFTER,
     EXCERPT_ROWS_BEFORE,
@@ -285,3 +286,13 @@ def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
         found.update(*(part for part in with_asked if len(part) <= MOST_ROWS_BEGINNING_ALIKE))
         groups = [part for part in with_asked if len(part) > MOST_ROWS_BEGINNING_ALIKE]
     return found
+
+
+CONTROL = Provider(
+    "control",
+    {
+        "control:exposed": "a built-in language model that has read the table",
+        "control:unexposed": "a built-in language model that has read a shuffled twin of the table",
+    },
+    lambda kind, settings: open_control(kind, settings.serializers),
+)

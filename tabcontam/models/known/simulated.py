@@ -14,6 +14,7 @@ from tabcontam.evidence.base import Capability, Prompt, Query, Reply, ReplyState
 from tabcontam.evidence.questions import Question
 from tabcontam.evidence.structured_answers import PROBE, write_structured_answer
 from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
+from tabcontam.models.provider_record import Provider
 from tabcontam.tables.table import Cell, Table
 
 DECLINED = (
@@ -268,3 +269,9 @@ ANSWERERS: Mapping[str, Answerer] = {
 SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of rows, or of a page
 KNOWING = (_oracle, _formatter, _truncates)  # kinds that know the whole table
 KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))
+SIMULATED = Provider(
+    "simulated",
+    {"simulated:KIND": "a model of known behaviour, on which a report or a gate can be tried"},
+    lambda kind, settings: SimulatedModel(kind, settings.seed),
+    details=f"kinds: {', '.join(KINDS)}",
+)

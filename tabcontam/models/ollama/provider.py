@@ -83,11 +83,5 @@ def _open(model: str, settings: ModelSettings) -> OpenAIModel:
 
 
 PROVIDER = Provider(
-    "ollama",
-    {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
-    _open,
-    _offer,
-    words=("olama",),
-    log_probabilities="no",
-    seed="no",
+    "ollama", {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"}, _open, _offer, words=("olama",)
 )

@@ -307,6 +307,4 @@ PROVIDER = Provider(
     address=OPENAI,
     keys=OpenAIModel.keys,
     words=("gpt", "chatgpt", "open-ai"),
-    log_probabilities="no",
-    seed="no",
 )

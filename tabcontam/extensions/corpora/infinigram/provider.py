@@ -167,7 +167,5 @@ PROVIDER = Provider(
     _open,
     address=PUBLIC,
     words=("infini-gram", "infinigrams"),
-    log_probabilities="no",
-    seed="no",
     free=True,
 )
