@@ -28,7 +28,6 @@ from tabcontam.groups import grouped
 from tabcontam.models.base import Model, PromptForm, unserved
 from tabcontam.models.batch_api import Batches
 from tabcontam.models.prices import FREE, Price
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
@@ -40,7 +39,6 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)  # ask
 class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
-    dictionary: Dictionary
     journal: Journal
     progress: Progress
     store: Store = field(default_factory=Store)
@@ -413,7 +411,7 @@ class Session(Account):
             self.stop()
 
     def _read(self, planned: PlannedResult, trial: Trial) -> Trial:
-        return read_trial(planned.test, trial, planned.serializer, self.dictionary)
+        return read_trial(planned.test, trial, planned.serializer)
 
     def _read_whole(self, planned: PlannedResult, trial: Trial) -> Trial:
         return self._read(planned, complete_reply(planned.test, trial, planned.serializer))
