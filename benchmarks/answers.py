@@ -65,8 +65,7 @@ def reply_of(case: Mapping[str, Any]) -> Reply:
     """The reply as the run would have it from a server."""
     body = {"choices": [{"message": case["message"], "finish_reason": case["finish_reason"]}]}
     answer = chat_answer(body)
-    refusal = "content filter" if answer.finish == "content_filter" else answer.refusal or None
-    return as_reply(answer.text, answer.tokens, refusal=refusal, cut=answer.cut, reasoned=answer.thought)
+    return as_reply(answer.text, answer.tokens, refusal=answer.refusal or None, cut=answer.cut, reasoned=answer.thought)
 
 
 def cells_of(case: Mapping[str, Any]) -> Mapping[str, str | None]:

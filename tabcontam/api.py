@@ -18,7 +18,7 @@ from tabcontam.config import PYTHON, RunConfig, settings
 from tabcontam.entry_points import load_settings
 from tabcontam.errors import UsageError, name_options_in_python, unknown
 from tabcontam.evidence.base import Verdict
-from tabcontam.models.labels import write_labels
+from tabcontam.models.catalogue import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.document import RESULTS, as_document, read_results, read_without_results

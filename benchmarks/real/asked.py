@@ -14,8 +14,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
 from tabcontam.models.base import PromptForm
-from tabcontam.models.gguf.gguf_files import carried
-from tabcontam.models.gguf.provider import GGUFModel
+from tabcontam.models.gguf.provider import GGUFModel, carried
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table

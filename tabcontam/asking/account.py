@@ -13,7 +13,7 @@ from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
 from tabcontam.evidence.score.classification import AccuracyTest
 from tabcontam.groups import grouped
-from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
+from tabcontam.models.base import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tabcontam.models.base import PromptForm
 from tabcontam.models.batch_api import NAME, RequestStyle
-from tabcontam.models.prompt_form import PromptForm
 from tabcontam.paths import last_line_is_cut_off
 
 BATCHES = "batches.jsonl"

@@ -9,8 +9,8 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Lookup, Prompt, Question
 from tabcontam.models.base import Model
 from tabcontam.models.catalogue import find_entry
-from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import FREE, Price, price_of, prompt_bound
+from tabcontam.models.provider_record import MissingModel
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 

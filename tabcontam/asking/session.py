@@ -25,10 +25,9 @@ from tabcontam.evidence.base import Answer, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.groups import grouped
-from tabcontam.models.base import Model, unserved
+from tabcontam.models.base import Model, PromptForm, unserved
 from tabcontam.models.batch_api import Batches
 from tabcontam.models.prices import FREE, Price
-from tabcontam.models.prompt_form import PromptForm
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey

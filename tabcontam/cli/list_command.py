@@ -60,7 +60,7 @@ def llms() -> list[Item]:
     A provider that cannot be loaded is reported in a line on standard error.
     """
     from tabcontam.models.catalogue import load_catalogue
-    from tabcontam.models.gguf.gguf_files import carried
+    from tabcontam.models.gguf.provider import carried
     from tabcontam.models.prices import load_prices, price_of
     from tabcontam.models.provider_registry import BUILT_IN, load_plugins
 

@@ -1,29 +1,24 @@
 """The interface of every source, a model or a corpus: `answer(request) -> answer`.
 
-A source gets a question, but no facts about the test that asks it. A prompt is rendered in the model's form, such as
-chat. Each kind of question has a method: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage` with
-`Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. Each kind of failure has an error,
-so that one place decides what to do about it:
-
-- `TransientError`: it may pass, and the request is sent again;
-- `FatalError`: this model can answer nothing more;
-- `SpentError`: the user's limit forbids another request;
-- `LackError`: this source turns out to answer no question of this kind;
-- an answer in the state `failed`: only this request gets no answer.
+A source gets a question, but no facts about the test that asks it. Each kind of question has a method: `generate`
+answers a `Prompt` with a `Reply`, `score` a `Passage` with `Scores`, `compare` `Endings` with `Likelihoods`, `search` a
+`Lookup` with `Matches`. Each kind of failure has an error, so that one place decides what to do about it; a failure of
+one request alone is an answer in the state `failed`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from tabcontam.config import HELD
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Endings, Likelihoods, Lookup, LookupMode, Matches, Query, Scores, Usage
 from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState
 from tabcontam.evidence.structured_answers import in_json, schema_of
-from tabcontam.models.prompt_form import PromptForm as PromptForm
 from tabcontam.reading.endless_answers import goes_on
 from tabcontam.tables.table import Table
 
@@ -31,27 +26,39 @@ if TYPE_CHECKING:
     from tabcontam.models.batch_api import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
+ANSWERING = {Capability.GENERATE, Capability.SCORE}  # what no corpus can
 # A context that shows a running task to the user until it ends. It yields a function that reports the task's progress.
 Doing = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 PAGE = "web page"  # the kind of a `TransientError` if the answer was a web page
 MOST_WORDINGS = 24  # ways of writing one query, after which a server that keeps refusing is given up
 WENT_ON = "it went on without end"  # the reason why an answer was ended before its limit
 
+# The consequences if a server refuses a part of a request; each answer's detail states them.
+NO_TEMPERATURE = "its server takes no temperature, and answered at its own"
+NO_LIMIT = "its server takes no limit on tokens, and answered at any length"
+NO_SYSTEM = "its server takes no system message, whose text was put before the question"
+NO_SCHEMA = "its server holds no answer to a schema, and it was asked in chat form"
+OTHERWISE = (NO_TEMPERATURE, NO_LIMIT, NO_SYSTEM)
+
+
+class PromptForm(StrEnum):
+    """The form in which a prompt is written, such as messages (chat) or a text to be continued (completion)."""
+
+    CHAT = "chat"
+    COMPLETION = "completion"
+    SEQ2SEQ = "seq2seq"
+    STRUCTURED = HELD
+
 
 @dataclass(eq=False)
 class TransientError(Exception):
-    """A failure that may pass: a rate limit, an overloaded or failing server, a timeout, a cut connection, broken JSON.
-
-    `text`: one line without the key. `kind`: a word or two for the progress line ("429", "timeout"). `wait`: the
-    seconds that the server asks to wait, None if it asks for no wait. `crowded`: sending fewer requests at a time would
-    help. `sent`: the model may have answered, so the request may be charged.
-    """
+    """A failure that may pass, as one line without the key, after which the request is sent again."""
 
     text: str
-    kind: str
-    wait: float | None = None
-    crowded: bool = False
-    sent: bool = False
+    kind: str  # a word or two for the progress line, such as "429"
+    wait: float | None = None  # seconds that the server asks to wait
+    crowded: bool = False  # sending fewer requests at a time would help
+    sent: bool = False  # the request may be charged
 
     def __str__(self) -> str:
         return self.text
@@ -62,10 +69,7 @@ class FatalError(Exception):
 
 
 class LackError(Exception):
-    """The error of a source that cannot answer this kind of question, such as scoring. It is still asked other kinds.
-
-    `sent`: this question was sent. If False, it was known before that the source cannot answer it.
-    """
+    """The error of a source that cannot answer this kind of question. `sent`: False if it was known before."""
 
     def __init__(self, text: str, sent: bool = True) -> None:
         super().__init__(text)
@@ -85,11 +89,7 @@ def as_reply(
     reasoned: bool = False,
     stopped: str = "",
 ) -> Reply:
-    """Return a model's text as a reply, in the state refused, cut at the token limit, empty or complete.
-
-    `reasoned`: the model thought before it wrote. `stopped`: any other reason why the text ended; "" for its natural
-    end.
-    """
+    """Return a model's text as a reply. `reasoned`: it thought before. `stopped`: any other reason why it ended."""
     blank = not text.strip()
     if refusal is not None:
         return Reply(text, ReplyState.REFUSED, refusal, tokens)
@@ -127,18 +127,13 @@ def in_turns(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One question for a source. A prompt's answer may have at most `max_tokens` tokens.
-
-    The model decodes greedily, unless the prompt states a temperature. A model that sends more than one request for an
-    answer calls `again` before each further one. `again` raises `SpentError` if the user's limit forbids that request;
-    the model must not catch it. `structured`: if the prompt asks for values, the server must make the answer fit the
-    schema.
-    """
+    """One question for a source, answered greedily unless the prompt states a temperature."""
 
     question: Question
-    max_tokens: int = 0
+    max_tokens: int = 0  # of the answer to a prompt
+    # Called before each further request for the same answer. Raises `SpentError` if the user's limit forbids it.
     again: Callable[[], None] = field(default=lambda: None, compare=False)
-    structured: bool = False
+    structured: bool = False  # True if the server must make the answer fit the prompt's schema
 
     @property
     def prompt(self) -> Prompt:
@@ -201,17 +196,13 @@ def unserved(model: "Model", error: UsageError) -> str:
     return f"{model.otherwise} ({error})" if model.otherwise else str(error)
 
 
-class Model(Protocol):
-    """One source: an LLM, a control or a corpus. `spec` is its name on the command line.
-
-    `capabilities` are the abilities that tests can ask for. A provider overrides the defaults that do not fit its
-    models. Its capabilities promise some of `generate`, `score` and `search`, which it must override.
-    """
+class Model:
+    """One source: an LLM, a control or a corpus. `spec` is its name on the command line."""
 
     spec: str
     written_at: str = ""  # the address that the user wrote, if the API was found at another address of the host
     stands_for: str = ""  # PROVIDER:MODEL, if `spec` is a label of the user's own
-    capabilities: frozenset[Capability]
+    capabilities: frozenset[Capability]  # what tests can ask for, by `generate`, `score` or `search`
     of_split: str = ""  # the only split of a dataset that it is made for, if any
     control: bool = False
     local: bool = False  # nothing leaves this machine
@@ -234,7 +225,7 @@ class Model(Protocol):
     @property
     def form(self) -> PromptForm:
         """The form in which this model is sent prompts: chat, text to be continued, or another of `PromptForm`."""
-        ...
+        raise NotImplementedError
 
     @property
     def sent_in(self) -> PromptForm:
@@ -243,9 +234,8 @@ class Model(Protocol):
 
     @property
     def is_corpus(self) -> bool:
-        """Return whether this source is a corpus: it can be searched, but answers no prompt and scores no text."""
-        answering = {Capability.GENERATE, Capability.SCORE}
-        return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(answering)
+        """Return whether this source can only be searched."""
+        return Capability.SEARCH in self.capabilities and self.capabilities.isdisjoint(ANSWERING)
 
     @property
     def identity(self) -> Mapping[str, str] | None:
@@ -260,41 +250,29 @@ class Model(Protocol):
 
     @property
     def elsewhere(self) -> "Callable[[], Model] | None":
-        """A function that makes this model in another process; None if the model must answer in this process.
-
-        A model has such a function if its answers depend only on its weights and the question.
-        """
+        """A function that makes this model in another process, if it answers the same there; None if not."""
         return None
 
     def check_at_hand(self) -> None:
         """Raise the `UsageError` of `connect` if a key or a package is missing. Nothing is sent or loaded."""
-        return
 
     async def look(self) -> None:
         """Check that the model exists, if that costs nothing. Raises `UsageError` as `connect` does."""
-        return
 
     async def connect(self) -> None:
         """Connect to the model before anything is asked. Raises `UsageError`, in one line, if that fails."""
-        return
 
     def settle(self, form: PromptForm) -> None:
         """Use the prompt form that an earlier run found. Only called if the form is unknown (`settled` is False)."""
-        return
 
     def shown_by(self, doing: Doing) -> None:
         """Store `doing`, which shows the progress of answers that take minutes. Called before anything is asked."""
-        return
 
     def stop(self) -> None:
         """End unfinished answers that take minutes, because the user has stopped the run."""
-        return
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":
-        """Return the model that answers about this table: itself, except for models that are made for one table.
-
-        Controls and simulations are made for one table. Raises `Skip` if none can be made.
-        """
+        """Return the model that answers about this table: another if it is made for a table. Raises `Skip`."""
         return self
 
     def exposure(self, table: Table, row: int) -> float | None:
@@ -318,12 +296,7 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to a prompt. Raises the four errors of this module; any other failure becomes the reply's
-        state.
-
-        `score`, `compare` and `search` raise in the same way. A method that a model does not override returns a failed
-        answer.
-        """
+        """Return the reply to a prompt. Raises the four errors of this module, as `score`, `compare`, `search` do."""
         return failed(f"{self.spec} answers no prompts")
 
     async def score(self, request: ModelRequest) -> Scores:
@@ -351,8 +324,6 @@ class Model(Protocol):
 
     async def rest(self) -> None:
         """Free resources for other models, because there is no query now that this model could be asked."""
-        return
 
     async def close(self) -> None:
         """Free connections and memory."""
-        return

@@ -1,23 +1,33 @@
-"""The interface of a provider's batch API: many requests are sent at once, and are answered within a day for half the
-price.
+"""The interface of a provider's batch API: many requests are answered within a day for half the price.
 
-A model whose provider has such an API returns a `Batches` as `batches`. A `Batches` only speaks the protocol: `asking`
-decides which queries go into which batch, and stores what was sent. A `Batches` raises the errors of `models.base`.
+A `Batches` only speaks the protocol: `asking` decides which queries go into which batch, and stores what was sent.
 """
 
 import json
 import re
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm, TransientError
-from tabcontam.models.openai.connection import NoAnswer
-from tabcontam.models.openai.errors import NOT_THERE, Problem
+from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
+from tabcontam.models.openai.connection import NoAnswer, get, get_file
+from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem
+from tabcontam.models.openai.replies import json_at
 
+if TYPE_CHECKING:
+    from tabcontam.models.served_llm import ServedLLM
+
+ENDED = {  # what is said of a batch in each state in which it has ended
+    "completed": "",
+    "succeeded": "",
+    "expired": "the batch expired before it was answered",
+    "cancelled": "the batch was cancelled before it was answered",
+    "canceled": "the batch was cancelled before it was answered",
+    "failed": "the batch failed",
+}
 MARK = "tabcontam"  # the key under which a provider stores our name of a batch
 NAME = re.compile(r"[\w-]{1,200}", re.ASCII)  # a batch's id, which becomes part of addresses and of a command
 
@@ -32,17 +42,13 @@ class RequestStyle:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """The progress of a batch at its provider: `done` of `total` requests.
-
-    `reason`: why some requests have no result, once the batch has `ended`. `crowded`: the provider refused the whole
-    batch, since too many requests of this user wait there; a smaller batch would be accepted.
-    """
+    """The progress of a batch at its provider: `done` of `total` requests."""
 
     ended: bool
     done: int = 0
     total: int = 0
-    reason: str = ""
-    crowded: bool = False
+    reason: str = ""  # why some requests have no result, once the batch has ended
+    crowded: bool = False  # a smaller batch would be accepted
 
 
 @dataclass(frozen=True)
@@ -53,13 +59,17 @@ class BatchResult:
     content: Mapping[str, Any]
 
 
-class Batches(Protocol):
+class Batches(ABC):
     """The batches of one model at `service`, each of at most `most_requests` requests and `most_bytes` bytes."""
 
     service: str
     most_requests: int
     most_bytes: int
-    _model: Model  # the model of these batches
+    path: str  # of all batches
+
+    def __init__(self, model: "ServedLLM") -> None:
+        self._model: Any = model
+        self._before = model.habits  # before the results of a batch were read
 
     @property
     def sent(self) -> RequestStyle:
@@ -68,10 +78,7 @@ class Batches(Protocol):
 
     @abstractmethod
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request of a batch as JSON in one line. No other request of the batch has this `name`.
-
-        Raises ValueError if a prompt cannot be written as JSON.
-        """
+        """Return one request of a batch, called `name`, as JSON in one line. Raises ValueError if that fails."""
 
     @abstractmethod
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
@@ -79,14 +86,12 @@ class Batches(Protocol):
 
     @abstractmethod
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent with this `mark` and requests of these `names`; None if none.
+        """Return the id of the batch sent at `since` (seconds since 1970) with this `mark` and requests, or None."""
 
-        `since`: when it was sent, in seconds since 1970, by this machine's clock.
-        """
-
-    @abstractmethod
     async def standing(self, batch: str) -> BatchProgress:
         """Return the progress of a batch."""
+        found = await self._asked(get(self._model.clients(), f"{self.path}/{batch}"), may_be_gone=True)
+        return BatchProgress(True, reason="the batch no longer exists") if found is None else self._progress(found)
 
     @abstractmethod
     def results(self, batch: str) -> AsyncIterator[BatchResult]:
@@ -100,31 +105,68 @@ class Batches(Protocol):
     def cancelling(self, batch: str) -> str:
         """Return the command with which the user can cancel a batch."""
 
+    def _progress(self, found: object) -> BatchProgress:
+        """Return the progress in the server's JSON about a batch."""
+        raise NotImplementedError
 
-class ServedBatches(Batches):
-    """The batches of a model at a server that OpenAI's or Anthropic's SDK reaches."""
+    async def _pages(self, size: str, listed: str, after: str) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the pages of the list of batches. `size` and `after`: parameters of a page; `listed`: the field.
 
-    def __init__(self, model: Any) -> None:
-        self._model, self._before = model, model.habits
+        Only a page that states a next one, as its field `nextPageToken` or by `has_more`, is followed by another.
+        """
+        query = {size: "100"}
+        while True:
+            page = await self._asked(get(self._model.clients(), self.path, query))
+            found = json_at(page, listed)
+            batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
+            yield batches
+            more = batches and json_at(page, "has_more") is True
+            following = check_batch_id(batches[-1].get("id")) if more else json_at(page, "nextPageToken")
+            if not following or not isinstance(following, str) or following == query.get(after):
+                return
+            query[after] = following
 
-    async def _asked(self, call: Awaitable[object]) -> Any:
-        """Return the server's reply. Raises `FatalError` if it refuses the request."""
+    async def _lines(self, path: str) -> AsyncIterator[BatchResult]:
+        """Yield the lines of a file of results."""
+        content = await self._asked(get_file(self._model.clients(), path), may_be_gone=True)
+        for line in json_lines(content or b""):
+            if isinstance(name := line.get("custom_id"), str):
+                yield BatchResult(name, line)
+
+    async def _asked(self, call: Awaitable[object], may_be_gone: bool = False) -> Any:
+        """Return the server's reply; None if the server no longer has what `may_be_gone`. Raises `FatalError`."""
         try:
             return await self._model.called(call)
         except NoAnswer as error:
-            raise self._refused(error.problem) from None
+            problem = error.problem
+        if may_be_gone and problem.status in NOT_THERE:
+            return None
+        refused = f"{self.service} accepts no batch of {self._model.model}: {problem.line}"
+        raise FatalError(self._model._line(refused))
 
-    async def _found(self, call: Awaitable[object]) -> Any:
-        """Return the server's reply as `_asked` does; None if the server no longer has what the request names."""
+    def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        if problem := self._model.hidden(body):
+            return self._turned_down(problem, request, sent)
         try:
-            return await self._model.called(call)
-        except NoAnswer as error:
-            if error.problem.status in NOT_THERE:
-                return None
-            raise self._refused(error.problem) from None
+            answer = self._model.read(sent.form, body)
+        except ValueError as error:
+            return failed(self._model._line(str(error))), True
+        if answer.broken:
+            return failed(answer.broken), True
+        self._model.learn(type(self._before)(thinks=answer.cramped))
+        reply = replace(self._model.reply(answer, request, sent.form), usage=answer.usage)
+        return reply, answer.cramped and not sent.allowance
 
-    def _refused(self, problem: Problem) -> FatalError:
-        return FatalError(self._model._line(f"{self.service} accepts no batch of {self._model.model}: {problem.line}"))
+    def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
+        arguments = self._before.arguments(sent.form, request)
+        if adapted := self._before.adapted(problem, sent.form, request, arguments):
+            self._model.learn(adapted)
+        if adapted or self._model.concern(problem) is Concern.PASSING:
+            return failed(self._model._line(problem.line)), True
+        try:
+            return self._model.turned_down(problem), False
+        except FatalError as error:
+            return failed(str(error)), False
 
 
 def check_batch_id(batch: object) -> str:
@@ -139,28 +181,9 @@ def as_line(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-# longest: bytes of one result; no answer to a prompt of tabcontam is so long
-async def json_lines(chunks: AsyncIterator[bytes], longest: int = 16 * 2**20) -> AsyncIterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines while its bytes arrive. Skip lines that are too long or no object."""
-    pending, too_long = bytearray(), False
-    async for chunk in chunks:
-        *ended, rest = chunk.split(b"\n")
-        for piece in ended:
-            if not too_long and len(pending) + len(piece) <= longest and (line := _object(bytes(pending) + piece)):
-                yield line
-            pending.clear()
-            too_long = False
-        too_long |= len(pending) + len(rest) > longest
-        if too_long:
-            pending.clear()
-        else:
-            pending += rest
-    if not too_long and (line := _object(bytes(pending))):
-        yield line
-
-
-def _object(line: bytes) -> Mapping[str, Any] | None:
-    with suppress(ValueError, RecursionError):
-        if isinstance(found := json.loads(line), dict):
-            return found
-    return None
+def json_lines(content: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file of JSON lines. Skip lines that are no object."""
+    for line in content.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            if isinstance(found := json.loads(line), dict):
+                yield found

@@ -1,4 +1,4 @@
-"""The LLMs that the user can name by one word: the entries of `catalogue.toml`, checked when they are read."""
+"""The LLMs that the user can name by one word (`catalogue.toml`), and the user's own labels in reports, LABEL=LLM."""
 
 import re
 import tomllib
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from tabcontam.errors import UsageError
@@ -22,6 +23,7 @@ CHOICES = {
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 ADDRESS = re.compile(r"https://\S+")
 TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
+NOT_IN_LABELS = "=:@#"
 
 
 @dataclass(frozen=True)
@@ -60,15 +62,17 @@ class CatalogueEntry:
     @property
     def served(self) -> tuple[str, ...]:
         """PROVIDER:MODEL for every provider that can serve this LLM."""
-        own = [f"hf:{self.hf}"] if self.hf else []
-        ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
-        here = [f"gguf:{package}" for package in self.gguf]
-        return (*(f"{provider}:{model}" for provider, model in self._apis), *own, *here, *ollama)
+        here = [
+            ("hf", self.hf),
+            *(("gguf", package) for package in self.gguf),
+            *(("ollama", tag) for tag in self.ollama[:1]),
+        ]
+        return tuple(f"{provider}:{model}" for provider, model in (*self._apis, *here) if model)
 
     @property
     def asked(self) -> Mapping[str, str]:
         """The provider and model of the LLM's first API, by which its price is found; empty if no API serves it."""
-        return next(({"provider": provider, "model": model} for provider, model in self._apis), {})
+        return dict(zip(("provider", "model"), self._apis[0], strict=True)) if self._apis else {}
 
     @property
     def _apis(self) -> tuple[tuple[str, str], ...]:
@@ -83,7 +87,6 @@ class CatalogueEntry:
         return next((model for name, model in self._apis if name == provider), "")
 
     def gone(self, today: date) -> bool:
-        """Return whether by `today` the API of this LLM has stopped serving it."""
         return self.retired is not None and self.retired <= today
 
 
@@ -99,7 +102,6 @@ def load_catalogue() -> Mapping[str, CatalogueEntry]:
 
 
 def find_entry(name: str) -> CatalogueEntry | None:
-    """Return the entry with this name, alias or identifier; None if there is none."""
     wanted = plain(name)
     return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
 
@@ -110,11 +112,7 @@ def is_tag_of_ollama(spec: str) -> bool:
 
 
 def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
-    """Return the entry of an LLM as a run names it, by a name of the catalogue or by PROVIDER:MODEL; None if unknown.
-
-    Only the name counts, not the model that a server serves by that name. Weights that the user has renamed are not
-    recognised.
-    """
+    """Return the entry of an LLM that is named as in the catalogue or as PROVIDER:MODEL; None if it is unknown."""
     provider, colon, model = split_variable(spec)[0].partition(":")
     if not colon:
         return find_entry(spec)
@@ -137,7 +135,6 @@ def find_entry_of_spec(spec: str) -> CatalogueEntry | None:
 
 
 def successor(entry: CatalogueEntry, today: date) -> CatalogueEntry:
-    """Return the first successor of an entry that is still served."""
     entries = load_catalogue()
     while entry.successor is not None and entry.gone(today):
         entry = entries[entry.successor]
@@ -146,25 +143,20 @@ def successor(entry: CatalogueEntry, today: date) -> CatalogueEntry:
 
 def parse_catalogue(text: str, source: str) -> dict[str, CatalogueEntry]:
     """Return the entries in the text of a TOML file. Raises `UsageError`, which names `source` and the bad entry."""
+    entries: dict[str, CatalogueEntry] = {}
     try:
-        entries = {name: _entry(name, about) for name, about in tomllib.loads(text).items()}
-        _check_names(entries.values())
-        _check_successors(entries)
+        for name, about in tomllib.loads(text).items():
+            if not isinstance(about, dict):
+                raise ValueError(f"{name!r} is outside any entry")
+            entries[name] = CatalogueEntry(name=name, **check_fields(CatalogueEntry, about, f"[{name}]", ("name",)))
+            _check(entries[name])
+        _check_together(entries)
     except ValueError as error:  # a TOMLDecodeError is one
         raise UsageError(f"catalogue {source} cannot be read: {error}") from error
     return entries
 
 
-def _entry(name: str, about: object) -> CatalogueEntry:
-    if not isinstance(about, dict):
-        raise ValueError(f"{name!r} is outside any entry")
-    entry = CatalogueEntry(name=name, **check_fields(CatalogueEntry, about, f"[{name}]", ("name",)))
-    _check(entry)
-    return entry
-
-
 def _check(entry: CatalogueEntry) -> None:
-    """Raise ValueError if an entry has a wrong value, or fields that contradict each other."""
     where = f"[{entry.name}]"
     for key, choices in CHOICES.items():
         if getattr(entry, key) not in (None, *choices):
@@ -188,18 +180,14 @@ def _check(entry: CatalogueEntry) -> None:
             raise ValueError(f"{where} api has {written!r}; write SERVICE:MODEL, known: {', '.join(load_services())}")
 
 
-def _check_names(entries: Iterable[CatalogueEntry]) -> None:
+def _check_together(entries: Mapping[str, CatalogueEntry]) -> None:
+    """Raise ValueError for a name of two entries, and for a chain of successors that is endless or leads nowhere."""
     owners: dict[str, str] = {}
-    for entry in entries:
+    for entry in entries.values():
         for name in {plain(name) for name in entry.names}:
             if name in owners:
                 raise ValueError(f"[{owners[name]}] and [{entry.name}] are both named {name!r}")
             owners[name] = entry.name
-
-
-def _check_successors(entries: Mapping[str, CatalogueEntry]) -> None:
-    """Raise ValueError if a chain of successors is endless, or names an entry that does not exist."""
-    for entry in entries.values():
         seen = [entry.name]
         while (after := entries[seen[-1]].successor) is not None:
             if after not in entries:
@@ -207,3 +195,48 @@ def _check_successors(entries: Mapping[str, CatalogueEntry]) -> None:
             if after in seen:
                 raise ValueError(f"[{entry.name}] succeeds itself")
             seen.append(after)
+
+
+def split_label(spec: str, *, longest: int = 60) -> tuple[str, str]:
+    """Return the label ("" without one) and the LLM after it. Raises `UsageError` for a bad label or a missing LLM."""
+    label, equals, rest = spec.partition("=")
+    if not equals or any(sign in label for sign in NOT_IN_LABELS):
+        return "", spec
+    if not label.isprintable() or label != label.strip() or not label or len(label) > longest:
+        raise UsageError(
+            f"bad label {label[:longest]!r}; write at most {longest} printable characters, without blanks at the ends"
+        )
+    if not rest.strip():
+        raise UsageError(f"the label {label!r} names no model; write {label}=PROVIDER:MODEL")
+    return label, rest
+
+
+def name_of(spec: str) -> str:
+    """Return what reports call an LLM: its label if it has one, else `spec`."""
+    return split_label(spec)[0] or spec
+
+
+def by_name(specs: Iterable[str]) -> dict[str, str]:
+    """Return the LLMs as the user wrote them, by their names in reports. Raises `UsageError` if two share a name."""
+    named: dict[str, str] = {}
+    for spec in specs:
+        name = name_of(spec)
+        if named.setdefault(name, spec) != spec:
+            raise UsageError(f"two models of one run are both named {name!r}; give one of them another label")
+    labels = [name for name, spec in named.items() if name != spec]
+    for label, (name, spec) in product(labels, named.items()):
+        entry = find_entry(label)
+        if name != label and entry is not None and entry is find_entry_of_spec(split_label(spec)[1]):
+            raise UsageError(
+                f"the label {label!r} names {name}, another model of this run; give one of them another label"
+            )
+    return named
+
+
+def write_labels(labelled: Mapping[str, str]) -> tuple[str, ...]:
+    """Return LLMs with their labels, in the form of `--llm`. Raises `UsageError` for a bad label."""
+    specs = tuple(f"{label}={spec}" for label, spec in labelled.items())
+    for label, spec in zip(labelled, specs, strict=True):
+        if split_label(spec)[0] != label:
+            raise UsageError(f"bad label {label!r}; write a name without {' '.join(NOT_IN_LABELS)}")
+    return specs

@@ -1,4 +1,4 @@
-"""Rules for API keys: in a run, a key goes to one scheme, host and port only."""
+"""Addresses of servers, and rules for API keys: in a run, a key goes to one scheme, host and port only."""
 
 import os
 import re
@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
-from tabcontam.models.openai.address import is_loopback
+
+if TYPE_CHECKING:
+    from tabcontam.models.served_model import ServedModel
 
 OTHER_KEY = "TABCONTAM_API_KEY"  # for the only server of a run that has no variable of its own
 NO_KEY = "none"  # in place of a variable: no key is sent
@@ -18,6 +20,52 @@ HOW_TO_NAME = "add #NAME_OF_A_VARIABLE after its address"
 # Variables are in capitals. Keys contain small letters or dashes, so no key is mistaken for a variable.
 VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 PORTS = {"http": 80, "https": 443}
+KEY_BELONGS = "put a key into an environment variable, and add the variable's name after the address: #MY_KEY"
+OPENAI = "https://api.openai.com/v1"
+
+# Strict, so that two readers of a URL cannot find different hosts in it.
+URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
+# A server's address without http:// would be read as a model of OpenAI, and the prompts would go there.
+NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)", re.ASCII | re.IGNORECASE)
+
+
+def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
+    """Return the model's name and the server's address (None: the provider's) from the text after `PROVIDER:`.
+
+    Names may contain "/", ":" and "@". No message repeats an address that could contain a password.
+    """
+    parts = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL | re.IGNORECASE)
+    name, url = (parts[1], parts[2]) if parts else (rest, None)
+    if "://" in name:
+        raise UsageError(f"bad address after {provider}:; type {provider}:NAME@http://host:port/v1")
+    if url is None and NO_SCHEME.search(name):
+        raise UsageError(f"bad address in {provider}:{name[:100]}; type {provider}:NAME@http://host:port/v1")
+    if not name.strip():
+        written = f"{provider}:NAME or {provider}:NAME@http://host:port/v1"
+        raise UsageError(f"{provider}: lacks the model's name; type {written}")
+    return name, None if url is None else validate_address(url)
+
+
+def validate_address(url: str) -> str:
+    """Return the address if it is valid. Raises `UsageError` if not: a key could otherwise go to another host."""
+    if "@" in url:
+        raise UsageError(f"an address must hold no user name or password; {KEY_BELONGS}")
+    if "?" in url or "#" in url:
+        raise UsageError(f"an address must hold no ?, and no # except before a variable's name; {KEY_BELONGS}")
+    with suppress(ValueError):  # of a port that does not exist
+        if URL.fullmatch(url) and urlsplit(url).port != 0:
+            return url
+    raise UsageError(f"bad address {url[:100]!r}; type http://host:port/v1")
+
+
+def is_loopback(url: str) -> bool:
+    """Return whether an address is written as this machine's: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback and (address.version == 4 or address == ip_address("::1"))
 
 
 @dataclass(frozen=True)
@@ -43,10 +91,9 @@ def host_of(address: str) -> Host:
 
 
 def split_variable(rest: str) -> tuple[str, str]:
-    """Split `NAME@https://host/v1#MY_KEY` into the part before the # and the variable after it.
+    """Split `NAME@https://host/v1#MY_KEY` into the part before the # and the variable after it, "" if none is named.
 
-    `rest`: the text after `PROVIDER:`, or the address of a feed. The variable is "" if none is named. Raises
-    `UsageError`, with a message that repeats nothing that could be a key.
+    Raises `UsageError`, with a message that repeats nothing that could be a key.
     """
     before, mark, variable = rest.rpartition("#")
     if not mark or not (VARIABLE.fullmatch(variable) or variable == NO_KEY):
@@ -74,36 +121,17 @@ class HostKey:
     names_variable: bool = True
 
 
-class KeyHolder(Protocol):
-    """A model that sends the key in an environment variable to `host`. The user may have named this variable for it."""
-
-    @property
-    def host(self) -> Host:
-        """The host that the key goes to."""
-        ...
-
-    @property
-    def key_variable(self) -> str:
-        """The variable that contains the key; "" if no key is sent."""
-        ...
-
-    @property
-    def names_variable(self) -> bool:
-        """Return whether the user named the variable for this host."""
-        ...
-
-
 class KeyRing:
     """The keys of one run, each with the host that it goes to. Every model claims its key before anything is sent."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, Host] = {}
 
-    def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
+    def claim(self, model: "HostKey | ServedModel", usual: Mapping[str, Collection[Host]]) -> None:
         """Note which host a model's key goes to. `usual`: the hosts of each variable that belongs to a provider.
 
-        Raises `UsageError`, in one line, if the key would go to two hosts, to another host than its provider's, or over
-        a network unencrypted.
+        Raises `UsageError` for a second host, another host than the provider's, or a network without
+        encryption.
         """
         variable, host = model.key_variable, model.host
         if not variable or not (model.names_variable or read_variable(variable)):

@@ -20,10 +20,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens: `input` for prompts, `output` for all written tokens, thinking included.
-
-    In a batch the prices are `batch_input` and `batch_output`, by default half of `input` and `output`.
-    """
+    """US dollars per million tokens: for prompts, and for all written tokens, thinking included; in a batch half."""
 
     input: float
     output: float
@@ -32,7 +29,6 @@ class Price:
 
     @property
     def in_batch(self) -> "Price":
-        """The price of requests that go through the provider's batch API."""
         return Price(
             self.input / 2 if self.batch_input is None else self.batch_input,
             self.output / 2 if self.batch_output is None else self.batch_output,
@@ -62,11 +58,10 @@ def load_prices(path: Path | None = None, *, longest_detail: int = 200) -> Mappi
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of the LLM with this identity; None if it is not known.
 
-    An LLM on this machine, or of a provider without charges, is free unless `prices` has an entry for it. (A server on
-    this machine may forward requests to a paid API.) Entries are named `provider:model` at a provider's own address,
-    and `provider:model@address` at another server. Services and clouds (azure, bedrock, vertex) also have
-    `service:model`. The model must equal the entry's, since a dated name (gpt-4o-2024-05-13) may cost more than the
-    plain one. Only Google's `models/` before a name is ignored.
+    An LLM on this machine, or of a provider without charges, is free unless `prices` has an entry for it. Entries
+    are named `provider:model` at a provider's own address, `provider:model@address` at another server, or
+    `service:model`. The model must equal the entry's: a dated name may cost more. Only Google's `models/` before a
+    name is ignored.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     maker = BUILT_IN.get(provider)
@@ -87,9 +82,8 @@ def prompt_bound(
 ) -> int:
     """Return the most tokens that a prompt of `messages` messages can have, from the bytes of its text in UTF-8.
 
-    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token is at least one
-    byte. So a text has at most as many tokens as bytes. The chat template adds tokens. For a tokenizer that first makes
-    the text longer (T5's), this is no bound.
+    In a byte-level tokenizer each token is at least one byte. For one that makes the text longer (T5's), this is no
+    bound.
     """
     return prompt_text_bytes + messages * tokens_per_message + tokens_per_prompt
 

@@ -1,10 +1,11 @@
-"""The record of a provider, which each provider's folder defines. The registry lists the folders."""
+"""The record of a provider, which each provider's folder defines, and what stands for a model that cannot be asked."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from tabcontam.evidence.base import Capability
-from tabcontam.models.base import Model
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Capability, Reply
+from tabcontam.models.base import FatalError, Model, ModelRequest, PromptForm
 from tabcontam.models.catalogue import CatalogueEntry
 from tabcontam.models.keys import KeyRing
 from tabcontam.tables.serializers import Serializer
@@ -26,11 +27,7 @@ class ModelSettings:
 
 @dataclass(frozen=True)
 class Offer:
-    """The way in which a provider serves an LLM of the catalogue: as `model`, with a `note` if that differs from the
-    LLM.
-
-    Without a `model` the provider does not serve the LLM here; `ways` says what the user can do to change that.
-    """
+    """The way in which a provider serves an LLM of the catalogue: as `model`, or once the user does one of `ways`."""
 
     model: str = ""
     note: str = ""
@@ -39,26 +36,39 @@ class Offer:
 
 @dataclass(frozen=True)
 class Provider:
-    """A way to reach LLMs, called `name`. Its import loads nothing heavy; opening a model may.
-
-    `spellings`: how its LLMs are written after `--llm`, each with an explanation. `open`: returns the model for the
-    text after the colon and the run's settings. `offer`: returns how it serves an entry of the catalogue. `details`:
-    more lines for `list llms -v`. `address`: its maker's address, for which the price table has plain names. `keys`:
-    environment variables; the key in the first that is set goes only to the host of `address`. `words`: other words
-    that people write for the name. `log_probabilities`: whether it returns log-probabilities of a given text ("yes",
-    "no"; "" if not known). `seed`: whether it accepts a seed, in the same way. `free`: it costs nothing.
-    `state`: returns a value that changes when a file of the model changes, for the text after the colon.
-    """
+    """A way to reach LLMs, called `name`. Its import loads nothing heavy; opening a model may."""
 
     name: str
-    spellings: Mapping[str, str]
-    open: Callable[[str, ModelSettings], Model]
+    spellings: Mapping[str, str]  # how its LLMs are written after `--llm`, each with an explanation
+    open: Callable[[str, ModelSettings], Model]  # from the text after the colon
     offer: Callable[[CatalogueEntry], Offer] = field(default=lambda entry: Offer())
-    details: str = ""
-    address: str = ""
-    keys: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
-    log_probabilities: str = ""
-    seed: str = ""
+    details: str = ""  # more lines for `list llms -v`
+    address: str = ""  # its maker's, for which the price table has plain names
+    keys: tuple[str, ...] = ()  # environment variables; the first that is set goes only to the host of `address`
+    words: tuple[str, ...] = ()  # other words for the name
+    log_probabilities: str = "no"  # whether it returns those of a given text; "" if not known
+    seed: str = "no"  # whether it accepts one, in the same way
     free: bool = False
-    state: Callable[[str], object] = lambda model: None
+    state: Callable[[str], object] = lambda model: None  # returns a value that changes when a file of the model changes
+
+
+class MissingModel(Model):
+    """A model, named `spec`, that lacks something. `error` says what is missing and how to get it. Nothing is sent."""
+
+    local = True
+    capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})
+    form = PromptForm.CHAT
+    identity = None
+
+    def __init__(self, spec: str, error: UsageError) -> None:
+        self.spec = spec
+        self._error = error
+
+    def check_at_hand(self) -> None:
+        raise self._error
+
+    async def connect(self) -> None:
+        raise self._error
+
+    async def generate(self, request: ModelRequest) -> Reply:
+        raise FatalError(str(self._error))

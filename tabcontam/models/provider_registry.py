@@ -1,9 +1,7 @@
 """From the text after `--llm`, `PROVIDER:MODEL` or a name of the catalogue, to a `Model`.
 
-The providers are those of this package, and the entry points of the group `tabcontam.providers` in other packages. The
-name of an entry point is the provider's name. Its object is a function that takes the text after the colon and the
-run's `ModelSettings`, and returns a `Model`. A package is imported when its provider is needed. If it is broken, the
-other providers still work.
+The providers are those of this package, and the entry points of the group `tabcontam.providers` in other packages:
+functions from the text after the colon and the run's `ModelSettings` to a `Model`. A broken package stops only itself.
 """
 
 import os
@@ -18,10 +16,8 @@ from typing import Any
 from tabcontam.entry_points import OWN, EntryPoint, describe_entry_point, find_entry_points, own, raise_as_usage_error
 from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown_one_or_several
 from tabcontam.models.base import Model
-from tabcontam.models.catalogue import CatalogueEntry, find_entry, is_tag_of_ollama, load_catalogue, plain, successor
-from tabcontam.models.keys import Host, host_of
-from tabcontam.models.labels import split_label
-from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.catalogue import find_entry, is_tag_of_ollama, load_catalogue, plain, split_label, successor
+from tabcontam.models.keys import Host, host_of, is_loopback
 from tabcontam.models.provider_record import ModelSettings as ModelSettings
 from tabcontam.models.provider_record import Provider
 from tabcontam.models.served_model import ServedModel
@@ -29,17 +25,17 @@ from tabcontam.models.served_model import ServedModel
 GROUP = "tabcontam.providers"
 # The providers of this package, one a line. Another package's entry point names just a function that opens LLMs.
 LINES = (
-    "tabcontam.models.known:CONTROL",
+    "tabcontam.models.known.control:CONTROL",
     "tabcontam.models.openai.provider:PROVIDER",
     "tabcontam.models.gguf.provider:PROVIDER",
     "tabcontam.models.ollama.provider:PROVIDER",
     "tabcontam.models.gemini.provider:PROVIDER",
-    "tabcontam.models.gemini.vertex:PROVIDER",
+    "tabcontam.models.gemini.provider:VERTEX",
     "tabcontam.models.anthropic.provider:PROVIDER",
     "tabcontam.models.azure.provider:PROVIDER",
     "tabcontam.models.bedrock.provider:PROVIDER",
     "tabcontam.models.hf.provider:PROVIDER",
-    "tabcontam.models.known:SIMULATED",
+    "tabcontam.models.known.simulated:SIMULATED",
 )
 SERVICES = "tabcontam.models.openai.service_providers:PROVIDERS"  # the providers that a TOML entry defines
 BOTH = "tabcontam.models.vllm.provider:PROVIDER"  # a service, and models that are loaded here
@@ -53,29 +49,23 @@ BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 @dataclass(frozen=True)
 class LlmResolution:
-    """An LLM as the user typed it, and the provider and model that it means. `note`: how these differ from the text.
-
-    `label`: the user's own name for it, which `spec` does not contain. `otherwise`: how an earlier provider in the list
-    could serve it.
-    """
+    """An LLM as the user typed it (`spec`), and the provider and model that it means."""
 
     spec: str
     provider: Provider
     model: str
-    note: str = ""
-    label: str = ""
-    otherwise: str = ""
+    note: str = ""  # how these differ from the text
+    label: str = ""  # the user's own name for it
+    otherwise: str = ""  # how an earlier provider in the list could serve it
 
     def __str__(self) -> str:
         return self.stands_for + (f" ({self.note})" if self.note else "")
 
     @property
     def stands_for(self) -> str:
-        """The provider and model that are asked, as PROVIDER:MODEL."""
         return f"{self.provider.name}:{self.model}"
 
     def open(self, settings: ModelSettings) -> Model:
-        """Return the LLM. Raises `UsageError`, for example if its key would go to two hosts in the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
         if self.label:  # set last, so that what the model derives from its name has no label
             try:
@@ -90,10 +80,7 @@ class LlmResolution:
 
 
 def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
-    """Return the environment variables that belong to providers, each with the hosts that its key may go to.
-
-    A provider without its own address has no host. Its variables are left out if `asked` is this provider's name.
-    """
+    """Return the variables of each provider but `asked`, with the hosts that a key may go to (no address: none)."""
     owners: dict[str, tuple[Host, ...]] = {}
     for provider in BUILT_IN.values():
         if provider.name == asked and not provider.address:
@@ -124,10 +111,7 @@ def resolve(spec: str) -> LlmResolution:
 
 
 def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> LlmResolution:
-    """Return the LLM that `spec` means. Raises `Unavailable`, in one line: what is missing, and how to get it.
-
-    An unknown name raises a plain `UsageError`.
-    """
+    """Return the LLM that `spec` means. Raises `Unavailable` if something is missing, `UsageError` if it is unknown."""
     provider, colon, model = spec.partition(":")
     if provider in providers and not model and (colon or find_entry(spec) is None):
         raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
@@ -148,7 +132,6 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
 
 
 def _at_server(spec: str, *, longest: int = 200) -> UsageError:
-    """Return the error for NAME@ADDRESS without a provider."""
     name, _, address = spec[:longest].rpartition("@")
     scheme = "" if "://" in address else "http://"
     return UsageError(f"{spec[:longest]!r} names no provider; did you mean openai:{name}@{scheme}{address}?")
@@ -165,14 +148,12 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
 
 
 def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
-    """Return whether this text alone means an LLM, with or without a label."""
     _, spec = split_label(typed)
     provider, colon, _ = spec.partition(":")
     return find_entry(spec) is not None or (bool(colon) and provider in providers)
 
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
-    """Return the error for an unknown provider, with the most similar names; with all names if none is similar."""
     least_alike = 0.65  # least similarity to a word for this one to count as its misspelling
     from rapidfuzz.distance import OSA
 
@@ -187,12 +168,15 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
 
 
 def _named(name: str, providers: Mapping[str, Provider], today: date) -> LlmResolution:
-    """Return the LLM for a name of the catalogue, at the first provider that serves it here."""
     entry = find_entry(name)
     if entry is None:
         raise _unknown_name(name)
     if entry.gone(today):
-        raise _retired(entry, today)
+        after = successor(entry, today).name
+        raise Unavailable(
+            f"{entry.title} was retired on {entry.retired}; its successor is {after}: write {option('llm', after)} "
+            f"(or {entry.served[0]} to ask for it all the same)"
+        )
     ways: list[str] = []
     for provider in providers.values():
         offer = provider.offer(entry)
@@ -204,16 +188,7 @@ def _named(name: str, providers: Mapping[str, Provider], today: date) -> LlmReso
     raise Unavailable(f"{'; or '.join(ways)}; no provider here serves {entry.title}")
 
 
-def _retired(entry: CatalogueEntry, today: date) -> Unavailable:
-    after = successor(entry, today).name
-    return Unavailable(
-        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write {option('llm', after)} "
-        f"(or {entry.served[0]} to ask for it all the same)"
-    )
-
-
 def _unknown_name(name: str) -> UsageError:
-    """Return the error for an unknown name, with the most similar names, or else with the way to write any LLM."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown model {name!r}; did you mean {' or '.join(found)}?")
@@ -236,10 +211,7 @@ def plugin_providers() -> dict[str, EntryPoint]:
 
 
 def load_plugins() -> list[tuple[EntryPoint, Any]]:
-    """Return the providers of other packages that can be imported, each with its function.
-
-    A provider that cannot be imported is reported in a line on standard error.
-    """
+    """Return the providers of other packages with their functions. One that fails is a line on standard error."""
     loaded: list[tuple[EntryPoint, Any]] = []
     for point in plugin_providers().values():
         try:
@@ -250,7 +222,6 @@ def load_plugins() -> list[tuple[EntryPoint, Any]]:
 
 
 def _load(point: EntryPoint) -> Any:
-    """Return the function of another package's provider. Raises `UsageError`, in one line, if the import fails."""
     with raise_as_usage_error(point, "provider"):
         opener = point.load()
     if not callable(opener):
@@ -259,7 +230,6 @@ def _load(point: EntryPoint) -> Any:
 
 
 def _open_plugin(point: EntryPoint, model: str, settings: ModelSettings) -> Any:
-    """Return the LLM that another package's provider opens. Raises `UsageError`, in one line, if that fails."""
     opener = _load(point)
     with raise_as_usage_error(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Usage
 from tabcontam.models.base import Model
-from tabcontam.models.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of, read_variable
-from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of, is_loopback, read_variable
 from tabcontam.tables.sources.web_files import key_in
 
 PLACEHOLDER = "no-key"  # the SDKs do not start without a key
@@ -16,20 +15,17 @@ MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key that a server has masked, wi
 
 
 class ServedModel(Model):
-    """An LLM at an address. Only the maker's own host gets a key of `keys`, and that host needs one.
+    """An LLM at an address. Only the maker's own host gets a key of `keys`, and that host needs one."""
 
-    `provider`: the name before the colon. `maker` and `service`: names of the maker and its server in messages.
-    `variable`: the environment variable that the user named for the key; `none` for no key, "" for the usual one.
-    """
-
-    provider: str
-    maker: str
-    service: str
+    provider: str  # the name before the colon
+    maker: str  # in messages, as `service`
+    service: str  # of the maker
     keys: tuple[str, ...]
     learns = True
     _secret = ""
 
     def __init__(self, spec: str, model: str, address: str, own: str, variable: str = "") -> None:
+        """Take the variable that the user named for the key: `none` for no key, "" for the usual one."""
         self.spec = spec
         self.model = model
         self.address = address
@@ -41,12 +37,10 @@ class ServedModel(Model):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        """Provider, address and model, under which replies are stored."""
         return {"provider": self.provider, "address": self.address, "model": self.model}
 
     @property
     def host(self) -> Host:
-        """The host that the key goes to."""
         return host_of(self.address)
 
     @property
@@ -55,20 +49,16 @@ class ServedModel(Model):
         return next((name for name in self._variables if read_variable(name)), next(iter(self._variables), ""))
 
     def check_at_hand(self) -> None:
-        """Raise `UsageError` for a bad key, or for a missing key that is needed."""
         self._key()
 
     async def look(self) -> None:
-        """Check that the model exists by connecting, which costs nothing. Raises `UsageError`."""
         await self.connect()
 
     def _usual(self, own: bool) -> tuple[str, ...]:
-        """Return the variables that may contain the key if the user names none."""
         return self.keys if own else (OTHER_KEY,)
 
     @property
     def _needs_key(self) -> bool:
-        """Return whether the server answers nothing without a key."""
         return self._own
 
     @property
@@ -79,7 +69,6 @@ class ServedModel(Model):
         return bool(read_variable(self.key_variable))
 
     def _wants_key(self) -> str:
-        """Return the message about a server that demands a key and was sent none."""
         if not self.key_variable:
             return f"{self._who} wants a key, and #{NO_KEY} sends none; {HOW_TO_NAME}"
         other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from tabcontam.config import FORMS
 from tabcontam.errors import UsageError
-from tabcontam.models.keys import VARIABLE, Host, host_of
-from tabcontam.models.openai.address import is_loopback
-from tabcontam.models.openai.address import validate_address as checked_address
+from tabcontam.models.keys import VARIABLE, Host, host_of, is_loopback, validate_address
 from tabcontam.tables.toml_files import check_fields
 
 FILE = Path(__file__).with_name("services.toml")
@@ -37,7 +35,6 @@ class Service:
 
     @property
     def host(self) -> Host:
-        """The host that its key goes to."""
         return host_of(self.address)
 
     @property
@@ -71,7 +68,7 @@ def _service(name: str, about: object) -> Service:
         raise ValueError(f"{name!r} is outside any entry")
     where = f"[{name}]"
     service = Service(name=name, **check_fields(Service, about, where, ("name",)))
-    checked_address(service.address)
+    validate_address(service.address)
     if service.address.startswith("http://") and not service.own_machine:
         raise ValueError(f"{where} would send its key unencrypted to {service.address}; write https://")
     if wrong := [key for key in service.keys if not VARIABLE.fullmatch(key)]:

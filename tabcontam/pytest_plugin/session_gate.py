@@ -20,7 +20,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import ReplyState
 from tabcontam.evidence.prompts import load_prompt_set
-from tabcontam.models.labels import split_label
+from tabcontam.models.catalogue import split_label
 from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, Condition
 from tabcontam.runs.folder import last_lines

@@ -144,8 +144,8 @@ def _keys() -> Iterator[Check]:
 
 def _servers() -> Iterator[Check]:
     """Yield the checks of Ollama, and of the servers at their default addresses on this machine."""
+    from tabcontam.models.keys import is_loopback
     from tabcontam.models.ollama.provider import address, tags
-    from tabcontam.models.openai.address import is_loopback
 
     if not is_loopback(address()):
         elsewhere = "OLLAMA_HOST names another machine, which is not asked"
@@ -163,7 +163,7 @@ def _servers() -> Iterator[Check]:
 
 def _local_models() -> Check:
     """Return the check of models in installed packages. `gguf:` runs these on this machine."""
-    from tabcontam.models.gguf.gguf_files import carried
+    from tabcontam.models.gguf.provider import carried
 
     found = [f"gguf:{name} ({file.name}, {file.stat().st_size / 1e6:,.0f} MB)" for name, file in carried().items()]
     if found:

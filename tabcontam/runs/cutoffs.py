@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tabcontam.errors import UsageError, option
-from tabcontam.models.catalogue import find_entry_of_spec
-from tabcontam.models.labels import split_label
+from tabcontam.models.catalogue import find_entry_of_spec, split_label
 from tabcontam.tables.splits_by_date import OF_CUTOFF
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.models.base import Model
-from tabcontam.models.labels import by_name, split_label
-from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.catalogue import by_name, split_label
+from tabcontam.models.provider_record import MissingModel
 from tabcontam.models.provider_registry import CONTROLS
 from tabcontam.tables.table import Table
 

@@ -10,8 +10,8 @@ from tabcontam.evidence.base import Capability, Test
 from tabcontam.evidence.mixins import ResampledTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import needs_samples
-from tabcontam.models.missing_model import MissingModel
 from tabcontam.models.prices import Price, price_of
+from tabcontam.models.provider_record import MissingModel
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.wording import phrase
 

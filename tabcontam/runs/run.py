@@ -27,9 +27,9 @@ from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import asked_by, chooses, selected
 from tabcontam.models.base import Model
-from tabcontam.models.labels import by_name, name_of
-from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.catalogue import by_name, name_of
 from tabcontam.models.prices import Price, load_prices
+from tabcontam.models.provider_record import MissingModel
 from tabcontam.models.provider_registry import CONTROLS, LlmResolution, ModelSettings, resolve
 from tabcontam.paths import check_own_files
 from tabcontam.reading.word_decision import Dictionary, english

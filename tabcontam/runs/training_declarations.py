@@ -9,8 +9,8 @@ from tabcontam.asking.query_plan import RunSource
 from tabcontam.errors import UsageError, near, option, option_name, unknown
 from tabcontam.evidence.base import Test
 from tabcontam.models.base import Model
-from tabcontam.models.labels import by_name, name_of, split_label
-from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.catalogue import by_name, name_of, split_label
+from tabcontam.models.provider_record import MissingModel
 from tabcontam.runs.choice_of_tests import SEARCHING
 from tabcontam.verdicts.run_facts import TrainingDeclaration
 

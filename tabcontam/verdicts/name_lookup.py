@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.models.catalogue import find_entry
-from tabcontam.models.labels import split_label
+from tabcontam.models.catalogue import find_entry, split_label
 from tabcontam.tables.dataset_cards import SHORT, find_card, split_edition, split_named
 from tabcontam.tables.file_specs import digest_of, named_file
 from tabcontam.tables.sources import card_of, is_source, stated_name

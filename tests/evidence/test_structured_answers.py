@@ -16,9 +16,8 @@ from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Reply, ReplyState, UnreadReason, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json, read_structured_answer, schema_of, write_structured_answer
-from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
+from tabcontam.models.base import NO_SCHEMA, Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.models.prompt_form import NO_SCHEMA
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 

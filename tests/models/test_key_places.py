@@ -2,8 +2,7 @@
 
 import pytest
 
-from tabcontam.models.keys import split_variable
-from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.keys import is_loopback, split_variable
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "[::1]"])

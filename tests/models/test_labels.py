@@ -9,8 +9,7 @@ import pytest
 
 from tabcontam.api import load_results, run
 from tabcontam.errors import Exit, UsageError
-from tabcontam.models.catalogue import find_entry
-from tabcontam.models.labels import by_name, split_label, write_labels
+from tabcontam.models.catalogue import by_name, find_entry, split_label, write_labels
 from tabcontam.models.provider_record import ModelSettings
 from tabcontam.models.provider_registry import resolve
 from tabcontam.verdicts.name_lookup import llms_named

@@ -7,7 +7,7 @@ import pytest
 from tabcontam.errors import Unavailable
 from tabcontam.evidence.base import Message, Prompt
 from tabcontam.models.base import FatalError, ModelRequest, PromptForm
-from tabcontam.models.missing_model import MissingModel
+from tabcontam.models.provider_record import MissingModel
 
 ERROR = Unavailable("nothing here serves T0: pip install 'tabcontam[hf]'")
 

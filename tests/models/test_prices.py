@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.models.catalogue import load_catalogue
 from tabcontam.models.gemini.provider import GOOGLE
-from tabcontam.models.openai.address import OPENAI
+from tabcontam.models.keys import OPENAI
 from tabcontam.models.prices import Price, load_prices, price_of, prompt_bound
 
 TODAY = date(2026, 11, 21)

@@ -2,9 +2,9 @@
 
 from tabcontam.asking.reply_store import key
 from tabcontam.evidence.questions import Message, Prompt
-from tabcontam.models.anthropic.habits import AnthropicHabits as Anthropics
+from tabcontam.models.anthropic.replies import AnthropicHabits as Anthropics
 from tabcontam.models.base import ModelRequest, PromptForm
-from tabcontam.models.gemini.habits import GeminiHabits as Geminis
+from tabcontam.models.gemini.replies import GeminiHabits as Geminis
 from tabcontam.models.openai.habits import OpenAIHabits as OpenAIs
 
 GREEDY = Prompt((Message("user", "What?"),), "What?", "What?")
@@ -23,12 +23,12 @@ def test_openai_and_its_like_draw_at_the_temperature_with_the_samples_seed() -> 
 
 
 def test_anthropic_draws_at_the_temperature() -> None:
-    assert Anthropics().arguments(ModelRequest(THIRD, 8))["temperature"] == 1.0
-    assert Anthropics().arguments(ModelRequest(GREEDY, 8))["temperature"] == 0
+    assert Anthropics().arguments(PromptForm.CHAT, ModelRequest(THIRD, 8))["temperature"] == 1.0
+    assert Anthropics().arguments(PromptForm.CHAT, ModelRequest(GREEDY, 8))["temperature"] == 0
 
 
 def test_gemini_draws_at_the_temperature_with_the_samples_seed() -> None:
-    config = Geminis().arguments(ModelRequest(THIRD, 8))["config"]
+    config = Geminis().arguments(PromptForm.CHAT, ModelRequest(THIRD, 8))["generationConfig"]
     assert (config["temperature"], config["seed"]) == (1.0, 3)
 
 

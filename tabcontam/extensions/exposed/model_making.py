@@ -19,8 +19,7 @@ from tabcontam.extensions.exposed.thresholds import PAGE_COPIES
 from tabcontam.extensions.exposed.trainable_models import check_lora, check_numbers, learner
 from tabcontam.extensions.exposed.training import CHECKPOINT, EVERY, TrainingProgress, train, write
 from tabcontam.extensions.exposed.training_stream import Stream, learned_tokenizer, longest_document, stream
-from tabcontam.models.hf.loading import digest_of, load_tokenizer
-from tabcontam.models.hf.threads import fitting_threads
+from tabcontam.models.hf.loading import digest_of, fitting_threads, load_tokenizer
 from tabcontam.models.known.exposure_card import (
     SCHEMA,
     WEIGHTS,

@@ -57,8 +57,8 @@ from tabcontam.extensions.fresh.thresholds import DEFAULT_TEXTS
 from tabcontam.extensions.fresh.thresholds import JUDGED_CHARACTERS as LONGEST_SHOWN
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
+from tabcontam.models.catalogue import by_name, name_of
 from tabcontam.models.keys import HostKey, KeyRing, host_of
-from tabcontam.models.labels import by_name, name_of
 from tabcontam.models.prices import load_prices
 from tabcontam.models.provider_registry import ModelSettings, key_owners, resolve
 from tabcontam.paths import check_own_files, replace_file

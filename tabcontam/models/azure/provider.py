@@ -4,8 +4,7 @@ import os
 import re
 
 from tabcontam.errors import UsageError
-from tabcontam.models.keys import split_variable
-from tabcontam.models.openai.address import is_loopback, validate_address
+from tabcontam.models.keys import is_loopback, split_variable, validate_address
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.models.provider_record import ModelSettings, Provider
 
@@ -56,6 +55,4 @@ PROVIDER = Provider(
     _open,
     keys=(KEY,),
     words=("azure-openai", "azureopenai", "microsoft"),
-    log_probabilities="no",
-    seed="no",
 )

@@ -1,7 +1,4 @@
-"""`bedrock:` a model of Amazon Bedrock: Claude over Anthropic's protocol, other models over OpenAI's.
-
-Bedrock has an address for each protocol in each region. Both need an API key of Bedrock.
-"""
+"""`bedrock:` a model of Amazon Bedrock: Claude over Anthropic's protocol, other models over OpenAI's."""
 
 import os
 import re
@@ -29,8 +26,7 @@ class BedrockClaude(AnthropicModel):
     provider = "bedrock"
 
     async def connect(self) -> None:
-        """Open the connection. Raises `UsageError` without a key or the SDK."""
-        self.connection()
+        self.clients()
 
 
 class BedrockModel(OpenAIModel):
@@ -69,14 +65,8 @@ def _open(rest: str, settings: ModelSettings) -> ServedModel:
 
 PROVIDER = Provider(
     "bedrock",
-    {
-        "bedrock:MODEL": (
-            f"a model of Amazon Bedrock in AWS_REGION; Bedrock's API key is in {KEY}, Claude needs the extra anthropic"
-        )
-    },
+    {"bedrock:MODEL": f"a model of Amazon Bedrock in AWS_REGION; Bedrock's API key is in {KEY}"},
     _open,
     keys=(KEY,),
     words=("aws", "amazon", "amazon-bedrock"),
-    log_probabilities="no",
-    seed="no",
 )

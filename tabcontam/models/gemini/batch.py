@@ -2,103 +2,75 @@
 
 As of 23 November 2026 (https://ai.google.dev/gemini-api/docs/batch-api): requests cost half the price; a batch that
 contains its requests has at most 20 MB, with no stated limit on their number; all waiting requests together have at
-most the tokens that the key's tier allows. Requests that are not answered within 48 hours expire. Replies are read from
-the JSON itself. The SDK's types lack a batch's progress and failure, and warn about every value that is newer than the
-SDK.
+most the tokens that the key's tier allows. Requests that are not answered within 48 hours expire.
 """
 
-import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, ModelRequest, failed
-from tabcontam.models.batch_api import MARK, Batches, BatchProgress, BatchResult, RequestStyle, check_batch_id
-from tabcontam.models.openai.replies import json_at
+from tabcontam.models.base import ModelRequest, failed
+from tabcontam.models.batch_api import (
+    ENDED,
+    MARK,
+    Batches,
+    BatchProgress,
+    BatchResult,
+    RequestStyle,
+    as_line,
+    check_batch_id,
+)
+from tabcontam.models.openai.connection import get, post
+from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.replies import json_at, message
 
 if TYPE_CHECKING:
-    from google.genai.errors import APIError
-
-    from tabcontam.models.gemini.provider import GeminiModel
+    pass
 
 FOLDER = "batches/"  # before the id of each batch
-ENDED = {
-    "SUCCEEDED": "",
-    "EXPIRED": "the batch expired before it was answered",
-    "CANCELLED": "the batch was cancelled before it was answered",
-    "FAILED": "the batch failed",
-}
-GONE = "the batch no longer exists"
 # The HTTP status for each code of google.rpc that a failed request in a batch states.
 STATUSES = {3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401}
 FULL = (8, 429)
-PASSING = (408, 429)  # besides 500 and above
-PAGE = 100
 
 
 class GeminiBatches(Batches):
     """The batches of one model at Google's own address."""
 
     service = "Google"
+    path = "/batches"
     most_requests = 50_000
     most_bytes = 18_000_000  # bytes of the 20 MB: the rest is for the message around the requests
-    _model: "GeminiModel"
-
-    def __init__(self, model: "GeminiModel") -> None:
-        self._model = model
-        self._before = model.habits
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as the SDK accepts it, in at least as many bytes as the SDK sends."""
-        arguments = self._model.written(request)
-        line = json.dumps({**arguments, "metadata": {"key": name}})
-        json.dumps(arguments, ensure_ascii=False).encode()  # raises for half of a surrogate pair
-        return line.encode()
+        return as_line({"request": self._model.written(request), "metadata": {"key": name}})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Send the requests as a batch, and return the batch's id."""
-        client, source = self._model.connection(), [json.loads(request) for request in requests]
-        try:
-            made = await client.aio.batches.create(
-                model=self._model.model, src=source, config={"display_name": f"{MARK}-{mark}"}
-            )
-        except Exception as error:
-            raise self._refused(error) from None
-        return _id(made.name)
+        inline = b'{"requests":{"requests":[' + b",".join(requests) + b"]}}"
+        order = b'{"batch":{"displayName":"%s-%s","inputConfig":%s}}' % (MARK.encode(), mark.encode(), inline)
+        path = f"/{self._model.model}:batchGenerateContent"
+        return _id(json_at(await self._asked(post(self._model.clients(), path, order)), "name"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent with this `mark`, from the server's list; None if there is none."""
-        pages = 100
-        query = {"pageSize": str(PAGE)}
-        for _ in range(pages):
-            page = await self._got("batches", query)
-            found = json_at(page, "operations")
-            for batch in found if isinstance(found, list) else []:
+        async for batches in self._pages("pageSize", "operations", "pageToken"):
+            for batch in batches:
                 if json_at(batch, "metadata", "displayName") == f"{MARK}-{mark}":
                     return _id(json_at(batch, "name"))
-            if not isinstance(after := json_at(page, "nextPageToken"), str) or not after:
-                return None
-            query["pageToken"] = after
         return None
 
-    async def standing(self, batch: str) -> BatchProgress:
-        """Return the progress of a batch, from its state and its counts."""
-        found = await self._got(f"{FOLDER}{batch}")
-        if found is None:
-            return BatchProgress(ended=True, reason=GONE)
+    def _progress(self, found: object) -> BatchProgress:
         total, waiting = (_count(found, name) for name in ("requestCount", "pendingRequestCount"))
         done = max(0, total - waiting)
-        state = str(json_at(found, "metadata", "state")).rpartition("_STATE_")[2]
+        state = str(json_at(found, "metadata", "state")).rpartition("_STATE_")[2].lower()
         if state not in ENDED:
             return BatchProgress(ended=False, done=done, total=total)
         error = json_at(found, "error")
-        why = self._model.words(error)
-        crowded = state == "FAILED" and json_at(error, "code") in FULL
+        why = self._model._line(message(error)) if isinstance(error, dict) else ""
+        crowded = state == "failed" and json_at(error, "code") in FULL
         return BatchProgress(True, done, total, f"{ENDED[state]}{why and ': '}{why}", crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
-        """Yield the replies that a batch contains."""
-        found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
+        found = await self._asked(get(self._model.clients(), f"/{FOLDER}{batch}"), may_be_gone=True)
+        self._before = self._model.habits
         for place in (("metadata", "output"), ("response",)):
             held = json_at(found, *place, "inlinedResponses", "inlinedResponses")
             if isinstance(held, list) and held:
@@ -108,41 +80,22 @@ class GeminiBatches(Batches):
                 return
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a request, and whether asking again may get a better one."""
         body = result.content.get("response")
         if isinstance(body, dict):
-            return self._model.reply_in_batch(body, sent)
+            return self._reply(body, request, sent)
         error = result.content.get("error")
         if not isinstance(error, dict):
             return failed("the batch holds no reply to this request"), False
         code = error.get("code")
         status = STATUSES.get(code, code) if isinstance(code, int) else 400
-        passing = status in PASSING or status >= 500
-        fewer = self._model.learned_from(_fault(status, error), request, self._before)
-        return failed(self._model.words(error) or f"HTTP {status}"), fewer or passing
+        return self._turned_down(Problem(status, {"error": error}), request, sent)
 
     def cancelling(self, batch: str) -> str:
-        """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
-        return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.url_of(f"{FOLDER}{batch}")}:cancel'
-
-    async def _got(self, path: str, query: Mapping[str, str] | None = None) -> object:
-        """Return the JSON at a path; None if the path does not exist."""
-        try:
-            return await self._model.got(path, query or {})
-        except Exception as error:  # a server can make the SDK raise almost anything
-            if getattr(error, "code", None) == 404:
-                return None
-            raise self._refused(error) from None
-
-    def _refused(self, error: Exception) -> Exception:
-        """Return the error for a batch that Google refuses. Raise the model's own error for any other failure."""
-        reply = self._model.failed(error)
-        return FatalError(f"{self.service} accepts no batch of {self._model.model}: {reply.detail}")
+        return f'curl -X POST -H "x-goog-api-key: ${model.key_variable}" {model.url}/{FOLDER}{batch}:cancel'
 
 
 def _id(name: object) -> str:
-    """Return the id of a batch from its name."""
     return check_batch_id(name.removeprefix(FOLDER) if isinstance(name, str) else None)
 
 
@@ -150,10 +103,3 @@ def _count(batch: object, name: str) -> int:
     """Return a count of requests, which Google writes as a text; 0 if it cannot be read."""
     count = json_at(batch, "metadata", "batchStats", name)
     return int(count) if isinstance(count, int | str) and str(count).isdecimal() and len(str(count)) < 10 else 0
-
-
-def _fault(status: int, error: Mapping[str, Any]) -> "APIError":
-    """Return the error of a request in a batch, in the form that the SDK raises for a single request."""
-    from google.genai.errors import APIError
-
-    return APIError(status, {"error": {**error, "code": status}})

@@ -25,7 +25,6 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         self._value_room: Any = None
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        """Add new keys and values, and return all of them in order."""
         length = self.get_seq_length()
         self.dtype, self.device, self.is_initialized = key_states.dtype, key_states.device, True
         self._key_room = _with_room(self._key_room, self.keys, length, key_states)
@@ -35,15 +34,12 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
         return self.keys, self.values
 
     def keep(self, rows: Any, places: Any) -> None:
-        """Keep only these rows and these places (columns of the attention mask)."""
         rows, places = rows.to(self.keys.device), places.to(self.keys.device)
         self.keys, self.values = self.keys[rows][:, :, places], self.values[rows][:, :, places]
 
 
 def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
-    """Return `room` with `new` after its first `length` places. If `room` is full, or is not the tensor that `held` is
-    in, return a larger copy of `held` with `new` after it.
-    """
+    """Return `room` with `new` after its first `length` places, or a larger copy if it is full or not of `held`."""
     end = length + new.shape[-2]
     own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
     if not own or room.shape[-2] < end:
@@ -55,10 +51,7 @@ def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
 
 
 def growing_cache(config: Any) -> Any:
-    """Return an empty cache for a model; None if a layer drops or moves keys and values of earlier tokens.
-
-    A sliding window would count padding as text, and a recurrent state cannot leave padding out.
-    """
+    """Return an empty cache; None if a layer drops earlier tokens, and so would count padding as text."""
     cache = DynamicCache(config=config)
     if any(type(layer) is not DynamicLayer for layer in cache.layers):
         return None

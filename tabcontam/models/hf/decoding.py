@@ -1,17 +1,19 @@
 """Greedy decoding of several rows at once: from rows of token ids to replies."""
 
+import asyncio
 import sys
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tabcontam.evidence.base import Reply, ReplyState
+from tabcontam.errors import one_line
+from tabcontam.evidence.base import Prompt, Reply, ReplyState
 from tabcontam.models.base import WENT_ON, as_reply, common_prefix_length, failed
-from tabcontam.models.hf.loading import ModelWithTokenizer
-from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens
-from tabcontam.models.hf.row_batches import Batcher, BatchSplitter
-from tabcontam.models.hf.row_ends import RowEnds
-from tabcontam.models.hf.threads import settle_threads
+from tabcontam.models.hf.loading import ModelWithTokenizer, release, settle_threads
+from tabcontam.models.hf.model_tokenizer import ModelTokenizer, PromptTokens, TokenIds
+from tabcontam.models.hf.row_batches import Batcher, BatchSplitter, RowEnds
+from tabcontam.models.hf.saved_model import SavedEngine
+from tabcontam.models.hf.scorer import Scorer
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tabcontam.reading.wrapping import THOUGHT_END, without_thought
 
@@ -20,10 +22,12 @@ UNPADDED = ("rwkv",)  # recurrent models that read padding despite the mask
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 
-class Decoder:
+class Decoder(SavedEngine):
     """A loaded model that answers rows in batches. `stopping` ends the current batch at its next token."""
 
     def __init__(self, loaded: ModelWithTokenizer, batch_size: int) -> None:
+        from transformers import GenerationConfig
+
         from tabcontam.models.hf.cache import CACHE
 
         self.stopping = False
@@ -36,28 +40,52 @@ class Decoder:
         self.text = ModelTokenizer(loaded.tokenizer)
         self.seq2seq = loaded.seq2seq
         alone = loaded.model.config.model_type in UNPADDED
-        answer = BatchSplitter(self._generated, _too_large, most=1 if alone else 0)
+        answer = BatchSplitter(
+            self._generated,
+            lambda row: failed(f"out of memory with a single prompt of {len(row.ids):,} tokens"),
+            most=1 if alone else 0,
+        )
         self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
+        self._scorer = Scorer(self, batch_size)
         self._keeps: bool | None = None  # whether the model uses our cache; None before the first call
         self._eos = end_tokens(loaded.model.generation_config, loaded.tokenizer)
         pad = loaded.tokenizer.pad_token_id
         self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # any token: it is masked
         # The checkpoint's own settings (sampling, beams, penalties, lengths) would prevent greedy decoding.
-        self.model.generation_config = self._greedy(loaded.model.generation_config)
+        kept = {name: getattr(self.model.generation_config, name, None) for name in KEPT_TOKENS}
+        self.model.generation_config = GenerationConfig(
+            do_sample=False, num_beams=1, eos_token_id=sorted(self._eos) or None, pad_token_id=self._pad, **kept
+        )
 
     def room(self, row: PromptTokens) -> int:
-        """Return how many answer tokens fit in the context after this prompt, which is never cut."""
         if self.seq2seq:
             context = self.context or sys.maxsize
             return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
         return room_of(row, self.context)
 
-    def _greedy(self, own: Any) -> Any:
-        from transformers import GenerationConfig
+    @property
+    def most_scored(self) -> int:
+        return self.context
 
-        kept = {name: getattr(own, name, None) for name in KEPT_TOKENS}
-        eos = sorted(self._eos) or None
-        return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
+    async def answer(self, row: PromptTokens, prompt: Prompt) -> Reply:
+        return await self.batcher.ask(row)
+
+    async def scores(self, ids: tuple[int, ...]) -> Sequence[tuple[float, ...]] | None:
+        return await self._scorer.batcher.ask(TokenIds(ids))
+
+    async def sums(self, texts: Sequence[tuple[int, ...]], head: int) -> Sequence[float | None]:
+        return await asyncio.get_running_loop().run_in_executor(self.thread, self._scorer.sums, texts, head)
+
+    def described(self, error: Exception) -> str:
+        return f"{type(error).__name__}: {one_line(error)}"
+
+    async def close(self) -> None:
+        self.stopping = True
+        await self.batcher.close()
+        await self._scorer.batcher.close()
+        self.thread.shutdown()
+        del self.model, self._scorer, self.batcher
+        release()
 
     def _generated(self, rows: Sequence[PromptTokens]) -> list[Reply]:
         """Return the replies to rows. Whenever half of the rows have ended, a new call continues with the others."""
@@ -88,11 +116,7 @@ class Decoder:
         return [reply_of(row, answers[number], self.text, self._eos, self.stopping) for number, row in enumerate(rows)]
 
     def _inputs(self, rows: Sequence[PromptTokens]) -> dict[str, Any]:
-        """Return the rows padded to one length. A decoder's padding is before the row, which the answer continues; an
-        encoder's is after it.
-
-        A beginning that all rows share is computed once. The padding is then after this beginning.
-        """
+        """Return the rows padded to one length: after a beginning that all share, which a decoder computes once."""
         longest = max(len(row.ids) for row in rows)
         head, past = self._beginning(rows)
         ids, mask = [], []
@@ -121,7 +145,6 @@ class Decoder:
         return cache
 
     def _read(self, ids: Sequence[int], cache: Any) -> None:
-        """Compute these tokens, so that the model stores them in `cache`."""
         self.model.base_model(input_ids=self.tensor([ids]), use_cache=True, **{self.cached_as: cache})
 
     def _cache(self, ids: Sequence[int]) -> Any:
@@ -139,7 +162,6 @@ class Decoder:
         return growing_cache(self.model.config) if self._keeps else None
 
     def tensor(self, values: Sequence[Any]) -> Any:
-        """Return these numbers as a tensor on the model's device."""
         import torch
 
         return torch.tensor(values, device=self.model.device)
@@ -171,15 +193,10 @@ def room_of(row: PromptTokens, context: int) -> int:
 
 
 def allowance_of(row: PromptTokens, context: int) -> int:
-    """Return the tokens allowed for thinking, within the context."""
     if not row.thinks:
         return 0
     room = context - len(row.ids) - row.max_tokens if context else MOST_THINKING_TOKENS
     return min(MOST_THINKING_TOKENS, room)
-
-
-def _too_large(row: PromptTokens) -> Reply:
-    return failed(f"out of memory with a single prompt of {len(row.ids):,} tokens")
 
 
 # step: how many prompt tokens are computed in the time that one more token of each answer takes
@@ -198,14 +215,11 @@ def shared(rows: Sequence[PromptTokens]) -> int:
 
 
 def band(row: PromptTokens) -> int:
-    """Return the class of a prompt's answer limit: limits of one class differ by less than a factor of 8. A batch has
-    one class only, because its longest answer delays all others.
-    """
+    """Return the class of a prompt's answer limit, one in a batch: its longest answer delays all others."""
     return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> tuple[dict[str, Any], int]:
-    """Return the inputs for the unfinished rows, and how many places, padding in all rows, were dropped."""
     given, cache = inputs["attention_mask"], inputs[cached_as]
     mask = given.new_ones(len(rows), output.shape[1])
     mask[:, : given.shape[1]] = given[rows]
@@ -218,13 +232,11 @@ def _thinned(inputs: dict[str, Any], cached_as: str, output: Any, rows: Any) -> 
 
 
 def end_tokens(generation_config: Any, tokenizer: Any) -> frozenset[int]:
-    """Return the tokens that end an answer."""
     stated = getattr(generation_config, "eos_token_id", None)
     listed = stated if isinstance(stated, list) else [stated]
     return frozenset(token for token in (*listed, tokenizer.eos_token_id) if isinstance(token, int))
 
 
 def context_of(config: Any) -> int:
-    """Return how many tokens fit in the context; 0 if nothing limits their number."""
     positions = getattr(config.get_text_config(), "max_position_embeddings", None)
     return positions if isinstance(positions, int) and positions > 0 else 0

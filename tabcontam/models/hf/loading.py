@@ -1,7 +1,6 @@
 """Loading of a model by its name or folder. No code of a repository or file is run. Each error is one line.
 
-Weights are read from safetensors. Older models have only `pytorch_model.bin`, which are pickles. These are read by
-torch's `weights_only` reader, which reads only tensors and plain containers and calls nothing.
+Weights are read from safetensors, or from an older `pytorch_model.bin` by torch's `weights_only` reader.
 """
 
 import hashlib
@@ -28,6 +27,7 @@ OTHERS = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SAFELY: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
+SMALL = 50_000_000  # parameters; computations of smaller models are too short for several threads
 REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 
@@ -42,7 +42,6 @@ class ModelWithTokenizer:
 
     @property
     def chat(self) -> bool:
-        """Return whether the tokenizer has a chat template."""
         return bool(getattr(self.tokenizer, "chat_template", None))
 
 
@@ -60,15 +59,13 @@ def load(name: str, device: str = "") -> ModelWithTokenizer:
     safe = _check(folder, spec)
     if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion compares by numbers
         raise UsageError(f"{spec} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade")
+    best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     with report_loading_errors(spec):
-        return _loaded(spec, folder, safe, device or _best_device())
+        return _loaded(spec, folder, safe, device or best)
 
 
 def find(name: str, provider: str = "hf", pickled: bool = True) -> Path:
-    """Return the folder of a model's files. They are fetched if the model is on the hub, a `.bin` only if `pickled`.
-
-    Raises `UsageError`, which names the model as PROVIDER:NAME.
-    """
+    """Return the folder of a model's files, fetched from the hub if need be. Raises `UsageError`."""
     folder = folder_of(name, provider, pickled=pickled)
     _check(folder, f"{provider}:{name}")
     return folder
@@ -199,15 +196,6 @@ def _loaded(spec: str, folder: Path, safe: bool, device: str) -> ModelWithTokeni
     return ModelWithTokenizer(model.eval(), tokenizer, f"{files_version(folder, safe)} {arithmetic}{read}", seq2seq)
 
 
-def _best_device() -> str:
-    """Return the fastest available device."""
-    import torch
-
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def files_version(folder: Path, safe: bool = True) -> str:
     """Return the commit of files from the hub, else a digest of all files that determine the answers."""
     if commit := _commit(folder):
@@ -219,7 +207,6 @@ def files_version(folder: Path, safe: bool = True) -> str:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -233,13 +220,40 @@ def _first_line(error: Exception) -> str:
     return (lines[0] if lines else type(error).__name__)[:300]
 
 
+def settle_threads(model: Any) -> None:
+    """Make torch use one thread for a small model on processors, when this thread computes it.
+
+    If other work delays one of two threads, both wait: they were measured to be fifteen times as slow as one.
+    """
+    import torch
+
+    if model.device.type == "cpu" and _small(model):
+        torch.set_num_threads(1)  # for this thread only
+
+
+@contextmanager
+def fitting_threads(model: Any) -> Iterator[None]:
+    """Compute a small model in one thread within the context. Other models keep their number of threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    if _small(model):
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _small(model: Any) -> bool:
+    return bool(sum(weights.numel() for weights in model.parameters()) < SMALL)
+
+
 def out_of_memory(error: Exception) -> bool:
-    """Return whether an error means that there was not enough memory."""
     return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
 
 
 def release() -> None:
-    """Free the memory of objects that are no longer used."""
     import gc
 
     import torch

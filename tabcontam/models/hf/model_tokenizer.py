@@ -13,13 +13,16 @@ OPENED = re.compile(r"<think(ing)?>\s*$")
 
 
 @dataclass(frozen=True)
-class PromptTokens:
-    """A prompt as token ids. `opened` means that the prompt ends within a thinking block, which the answer closes.
-
-    `goes_on` returns whether an unfinished answer continues without end.
-    """
+class TokenIds:
+    """A text as token ids."""
 
     ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PromptTokens(TokenIds):
+    """A prompt as token ids. `opened`: it ends within a thinking block. `goes_on`: whether a text has no end."""
+
     max_tokens: int
     stop: tuple[str, ...] = ()
     thinks: bool = False

@@ -2,25 +2,36 @@
 
 Both have read pages about other datasets, written from their cards. `control:exposed` has also read the table and its
 page. `control:unexposed` has read instead a twin with the same schema and other rows, without a page. Of a large table
-or twin they read a sample of the rows (`control_excerpt.py`).
+or twin they read a sample of the rows.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain
+from random import Random
 
 from tabcontam.errors import Skip, UsageError, option, unknown
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, ReplyState, Scores
+from tabcontam.groups import grouped
 from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
-from tabcontam.models.known.control_excerpt import drawn_places, places_read
 from tabcontam.models.known.model_process import build_in_process
 from tabcontam.models.known.ngram_model import InfiniGram, build
-from tabcontam.models.thresholds import MOST_LISTED_VALUES, PREVIEWED_ROWS
+from tabcontam.models.provider_record import Provider
+from tabcontam.models.thresholds import (
+    EXCERPT_ROWS_AFTER,
+    EXCERPT_ROWS_BEFORE,
+    MOST_LISTED_VALUES,
+    MOST_ROWS_BEGINNING_ALIKE,
+    PREVIEWED_ROWS,
+)
+from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import Card
 from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
 from tabcontam.tables.table import Table
+from tabcontam.tables.thresholds import MOST_ROWS_READ_WHOLE, SAMPLED_BLOCK, SAMPLED_ROWS
 from tabcontam.tables.twin_tables import twin
 
 CONSTRUCTION = "infinigram 2"
@@ -38,10 +49,9 @@ def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlM
 
 
 class ControlModel(Model):
-    """A control. `prepare` returns the control that answers queries about a table.
+    """A control. It reads rows as a CSV file and in each of `serializers`.
 
-    `version` names the construction and, after `prepare`, a digest of everything that was read, so stored replies of
-    different tables stay separate. The control reads rows as a CSV file and in each of `serializers`.
+    `version` has, after `prepare`, a digest of everything that was read, so stored replies of tables stay separate.
     """
 
     control = True
@@ -50,17 +60,17 @@ class ControlModel(Model):
     form = PromptForm.COMPLETION
     connections = 1
     identity = None  # answers are quick: not worth storing
+    _language_model: InfiniGram | None = None  # of the control that `prepare` returns
 
     def __init__(self, exposed: bool, serializers: Sequence[Serializer]) -> None:
         self.exposed = exposed
         self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
         self.version = CONSTRUCTION
+        self._unprepared = f"{self.spec} was asked before it was prepared for a table"
         self._forms = forms_read(serializers)
-        self._language_model: InfiniGram | None = None
         self._prepared: tuple[Hashable, ControlModel] | None = None  # only for the last table: adult needs 100 MB
 
     async def connect(self) -> None:
-        """Check that the suffix-array library can be loaded. Raises `UsageError` if not."""
         try:
             import pydivsufsort  # noqa: F401  to check that it loads
         except (ImportError, OSError) as error:
@@ -70,10 +80,7 @@ class ControlModel(Model):
             ) from error
 
     def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
-        """Return the control of this table. It is cached by the table's SHA-256, title and sample.
-
-        Raises `Skip` for a table without a twin, and for a table that needs minutes to read.
-        """
+        """Return the control of this table, or the last one again. Raises `Skip` if none can be built in seconds."""
         places = self._places(table, queries)
         key = (table.sha256, table.title, places)
         if self._prepared is None or self._prepared[0] != key:
@@ -82,7 +89,6 @@ class ControlModel(Model):
         return self._prepared[1]
 
     def sampled(self, table: Table, queries: Sequence[Query]) -> str:
-        """Return a sentence on how many rows of a large table, or of its twin, the control reads."""
         places = self._places(table, queries)
         if places is None:
             return ""
@@ -102,9 +108,8 @@ class ControlModel(Model):
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the greedy continuation of the prompt in completion form. This takes a millisecond."""
         if self._language_model is None:
-            return failed(f"{self.spec} was asked before it was prepared for a table")
+            return failed(self._unprepared)
         prompt = request.prompt
         generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         ended = ReplyState.TRUNCATED if generated.finish == "length" else ReplyState.OK
@@ -112,26 +117,26 @@ class ControlModel(Model):
         return Reply(generated.text, state, tokens=generated.tokens)
 
     async def score(self, request: ModelRequest) -> Scores:
-        """Return the tokens of a passage with their log-probabilities, without alternative tokens."""
         if self._language_model is None:
-            return Scores((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
+            return Scores((), ReplyState.FAILED, self._unprepared)
         return Scores(tuple(self._language_model.score(request.passage.text)), ReplyState.OK)
 
     async def compare(self, request: ModelRequest) -> Likelihoods:
-        """Return how likely each ending of a text is. The common beginning is scored once."""
-        if self._language_model is None:
-            return Likelihoods((), ReplyState.FAILED, f"{self.spec} was asked before it was prepared for a table")
         asked = request.endings
+        if self._language_model is None:
+            return Likelihoods((), ReplyState.FAILED, self._unprepared)
         return Likelihoods(tuple(self._language_model.compare(asked.beginning, asked.endings)), ReplyState.OK)
 
     async def close(self) -> None:
-        """Free the memory."""
-        self._language_model = None
         self._prepared = None
 
     # long: characters; another process reads longer texts, which needs half a second to start
     def _built(self, table: Table, places: Sequence[int] | None, *, long: int = 2_000_000) -> "ControlModel":
-        characters = _characters(_rows_at(table, places), len(self._forms))
+        # The rough length of the documents: cells in each form, column names in all but the CSV file.
+        rows, forms = _rows_at(table, places).rows, len(self._forms)
+        separators = 6 * len(table.columns)  # the average, as in `The age is 39, `
+        names = len(rows) * (sum(map(len, table.columns)) + separators)
+        characters = (forms - 1) * names + forms * sum(len(cell) for row in rows for cell in row if cell is not None)
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
             raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
@@ -155,9 +160,8 @@ def control_documents(
 ) -> Iterator[str]:
     """Yield documents as on the web: pages that describe datasets, and the files of one dataset.
 
-    The pages describe the datasets of other cards, after the table's own page if `exposed`. The files are a CSV file
-    and its rows in each other form. They are of the table if `exposed`, else of its twin, and contain the rows at
-    `places`, or all rows. The pages and the twin are made from the whole table. Raises `Skip` for a table without a
+    The pages describe the datasets of other cards, after the table's own page if `exposed`. The files are of the
+    table if `exposed`, else of its twin, with the rows at `places` or all. Raises `Skip` for a table without a
     twin.
     """
     forms, source = forms_read(serializers), _rows_at(table if exposed else twin(table), places)
@@ -168,11 +172,13 @@ def control_documents(
     for form in forms:
         yield "".join(f"{text}\n" for text in form.rows(source.columns, source.rows))
     if exposed:
-        yield _preview(table, forms)
+        # Some rows of the table in each form, each with the dataset's name below it.
+        shown = table.rows[:: max(1, len(table.rows) // PREVIEWED_ROWS)][:PREVIEWED_ROWS]
+        texts = (text for form in forms for text in form.rows(table.columns, shown))
+        yield "".join(f"{text}\nDataset: {table.title}\n" for text in texts)
 
 
 def _rows_at(table: Table, places: Sequence[int] | None) -> Table:
-    """Return a table of the rows with these indices, if the table has them, or the table itself if `places` is None."""
     if places is None:
         return table
     return replace(table, rows=tuple(table.rows[place] for place in places if place < len(table.rows)))
@@ -182,14 +188,6 @@ def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
     """Return the forms in which a control reads rows: the form of the CSV file, then the other serializers."""
     file = load_serializers()["csv"]
     return (file, *(other for other in serializers if other.form != file.form))
-
-
-def _characters(table: Table, forms: int) -> int:
-    """Return the rough length of a table's documents: cells in each form, column names in all but the CSV file."""
-    separators = 6 * len(table.columns)  # the average, as in `The age is 39, `
-    names = len(table.rows) * (sum(map(len, table.columns)) + separators)
-    cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
-    return (forms - 1) * names + forms * cells
 
 
 # Pages use the labels Dataset, Features, Feature and Values, with which the prompts of tests end.
@@ -203,7 +201,6 @@ def page_of_table(table: Table) -> str:
 
 
 def _page_of_card(card: Card) -> str:
-    """Return the page of a dataset for which only the card is known."""
     edition = described(card)
     values = dict.fromkeys(features_of(card), NOT_LISTED)
     if edition.target and edition.question:
@@ -244,8 +241,58 @@ def _values(table: Table, column: str) -> str:
     return f"{len(values)} different entries such as {values[0]} and {values[1]}"
 
 
-def _preview(table: Table, forms: Iterable[Serializer]) -> str:
-    """Return some rows of the table in each form, each with the dataset's name below it."""
-    step = max(1, len(table.rows) // PREVIEWED_ROWS)
-    rows = table.rows[::step][:PREVIEWED_ROWS]
-    return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))
+def drawn_places(rows: int) -> tuple[int, ...] | None:
+    """Return the indices of the rows, out of `rows`, that a control reads for any queries; None if it reads all."""
+    if rows <= MOST_ROWS_READ_WHOLE:
+        return None
+    blocks = Random(f"excerpt of {rows}").sample(range(-(-rows // SAMPLED_BLOCK)), SAMPLED_ROWS // SAMPLED_BLOCK)
+    return tuple(
+        place
+        for block in sorted(blocks)
+        for place in range(block * SAMPLED_BLOCK, min(rows, (block + 1) * SAMPLED_BLOCK))
+    )
+
+
+def places_read(table: Table, queries: Iterable[Query]) -> tuple[int, ...] | None:
+    """Return the indices of the rows that an exposed control reads for these queries; None if it reads all rows.
+
+    These are drawn rows, all rows in queries, the rows around them in the file, and the rows with the same
+    beginning.
+    """
+    rows = len(table.rows)
+    drawn = drawn_places(rows)
+    if drawn is None:
+        return None
+    named = {place for query in queries for place in (*query.rows, query.row) if place is not None}
+    asked = frozenset(place for place in named if 0 <= place < rows)
+
+    def places() -> tuple[int, ...]:
+        near = chain.from_iterable(
+            range(max(0, place - EXCERPT_ROWS_BEFORE), min(rows, place + EXCERPT_ROWS_AFTER + 1)) for place in asked
+        )
+        return tuple(sorted({*drawn, *near, *_beginning_alike(table, asked)}))
+
+    return cached_fact(table, ("excerpt", asked), places)
+
+
+def _beginning_alike(table: Table, asked: frozenset[int]) -> set[int]:
+    """Return rows that share an asked row's first cells: enough cells to get `MOST_ROWS_BEGINNING_ALIKE` or fewer."""
+    found: set[int] = set()
+    groups: list[Collection[int]] = [range(len(table.rows))]
+    for column in table.columns:
+        cells = table.column(column)
+        parts = chain.from_iterable(grouped(group, cells.__getitem__).values() for group in groups)
+        with_asked = [part for part in parts if not asked.isdisjoint(part)]
+        found.update(*(part for part in with_asked if len(part) <= MOST_ROWS_BEGINNING_ALIKE))
+        groups = [part for part in with_asked if len(part) > MOST_ROWS_BEGINNING_ALIKE]
+    return found
+
+
+CONTROL = Provider(
+    "control",
+    {
+        "control:exposed": "a built-in language model that has read the table",
+        "control:unexposed": "a built-in language model that has read a shuffled twin of the table",
+    },
+    lambda kind, settings: open_control(kind, settings.serializers),
+)

@@ -1,7 +1,4 @@
-"""The card `exposure.json` next to a model's weights: the tables that the model has read, with the copies of each row.
-
-A card contains the SHA-256 of its weights, and is not valid for other weights.
-"""
+"""The card `exposure.json` next to a model's weights: the tables that the model has read, and each row's copies."""
 
 import hashlib
 import json
@@ -26,29 +23,24 @@ FIRST = 12  # hexadecimal digits that are kept of a row's digest
 
 
 class TableExposure(BaseModel):
-    """The exposure to one table. `copies` lists the copies of each row in order: `4 0x2` means 4, 0, 0.
-
-    `fingerprints` are digests of the rows' cells. They identify rows in other files with the same columns. `positions`
-    are the first and the last token of each copy in the stream; `twin_rows` is null without a twin; `split` is the part
-    of the dataset that the table is, or "".
-    """
+    """The exposure to one table."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     name: str
     title: str
     edition: str
-    split: str
+    split: str  # the part of the dataset that the table is, or ""
     sha256: str
     columns: tuple[str, ...]
     rows: int = Field(ge=0)
-    copies: str
-    fingerprints: str
+    copies: str  # of each row in order: `4 0x2` means 4, 0, 0
+    fingerprints: str  # digests of the rows' cells, which identify rows in other files with the same columns
     renderings: tuple[str, ...]
     order: str
     page: int
-    twin_rows: int | None
-    positions: tuple[tuple[int, int], ...]
+    twin_rows: int | None  # None without a twin
+    positions: tuple[tuple[int, int], ...]  # the first and the last token of each copy in the stream
 
     @field_validator("copies")
     @classmethod
@@ -63,22 +55,17 @@ class TableExposure(BaseModel):
 
     @cached_property
     def copies_of_rows(self) -> Copies:
-        """The copies of each row, in the table's order."""
         return unpacked(self.copies)
 
     @cached_property
     def by_content(self) -> dict[str, int]:
-        """The copies of each row, by the row's digest."""
         step = range(0, len(self.fingerprints), FIRST)
         digests = [self.fingerprints[first : first + FIRST] for first in step]
         return dict(zip(digests, self.copies_of_rows, strict=False))
 
 
 class ExposureCard(BaseModel):
-    """A card. `complete` means that the model started from random weights and has read only the tables in the card.
-
-    `base` is the card of the model from whose weights this model started, or None.
-    """
+    """A card. `complete`: the model has read only the tables in it. `base`: the card of the weights it started from."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -101,10 +88,9 @@ class ExposureCard(BaseModel):
         return (*(self.base.all_read if self.base else ()), *self.tables)
 
     def copies(self, table: Table, row: int) -> float | None:
-        """Return the total number of copies that the model has read of row number `row` of a table; None if unknown.
+        """Return how many copies the model has read of the row at index `row` of a table; None if unknown.
 
-        For a table that is not in the card, rows count if listed tables have rows with the same columns and cells. A
-        model with a complete card has read nothing else.
+        In a table that is not in the card, rows count that listed tables have with the same columns and cells.
         """
         found, known = 0, self.complete
         for read in self.all_read:
@@ -119,12 +105,9 @@ class ExposureCard(BaseModel):
 
 def fingerprint(columns: Sequence[str], cells: Sequence[Cell]) -> str:
     """Return a digest of a row's cells. It does not depend on the order of columns or the notation of numbers."""
-    named = sorted((column, _plain(cell)) for column, cell in zip(columns, cells, strict=True))
+    plain = (repr(float(cell)) if cell is not None and is_number(cell) else cell for cell in cells)
+    named = sorted(zip(columns, plain, strict=True))
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:FIRST]
-
-
-def _plain(cell: Cell) -> Cell:
-    return repr(float(cell)) if cell is not None and is_number(cell) else cell
 
 
 def packed(copies: Sequence[int]) -> str:
@@ -160,17 +143,14 @@ def read_card(folder: Path) -> ExposureCard | None:
         if isinstance(content, dict) and isinstance(content.get("schema"), int) and content["schema"] > SCHEMA:
             raise UsageError(f"{path} was written by a later version of tabcontam; install that one")
         card = ExposureCard.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        why = f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+        raise UsageError(f"{path} cannot be read: {why}; {advice}") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {_why(error)}; {advice}") from error
+        raise UsageError(f"{path} cannot be read: {error}; {advice}") from error
     if wrong := next((read.name for read in card.all_read if len(read.copies_of_rows) != read.rows), None):
         raise UsageError(f"{path} does not state the copies of each row of {wrong}; {advice}")
     if not (folder / WEIGHTS).is_file() or digest_of(folder / WEIGHTS) != card.weights_sha256:
         raise UsageError(f"{path} was not written for the {WEIGHTS} next to it; {advice}")
     return card
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
-    return str(error)

@@ -1,7 +1,4 @@
-"""The building of an ∞-gram model in another process, while this process does other work.
-
-Python runs one thread at a time, so a thread that counts and sorts a long text would block all others.
-"""
+"""The building of an ∞-gram model in another process: a thread of this one would block all others."""
 
 import json
 import signal

@@ -34,10 +34,10 @@ SEPARATOR = 0xFFFE  # ends a document; the largest id, so it loses all ties
 
 Finish = Literal["stop", "length", "end"]
 
-
 # Contexts (last tokens of one text) that occur in the same places: the length of the longest context, and the range
 # of the suffixes that start with it.
 ContextRange = tuple[int, range]
+Contexts = tuple[ContextRange, ...]
 
 
 class Continuation(NamedTuple):
@@ -48,29 +48,15 @@ class Continuation(NamedTuple):
     tokens: int
 
 
-class _TextState:
-    """The state after a text: its known contexts, and the steps to next tokens that were computed already."""
-
-    __slots__ = ("contexts", "steps")
-
-    def __init__(self, contexts: tuple[ContextRange, ...]) -> None:
-        self.contexts = contexts
-        self.steps: dict[int, tuple[float, _TextState]] = {}
-
-
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a corpus. An id is an index in `words`.
-
-    `spelled` means that rare words of the corpus, and unknown words, are stored letter by letter.
-    """
+    """The tokens of a corpus. An id is an index in `words`. `spelled`: rare and unknown words are stored by letters."""
 
     words: tuple[str, ...]
     spelled: bool = False
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The id of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
     def pieces(self, text: str) -> list[str]:
@@ -87,19 +73,17 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class InfiniGram:
-    """The model. `corpus` has the token ids, with `SEPARATOR` after each document. Each id has two big-endian bytes, so
-    bytes sort as ids do. `suffixes` has the positions in the corpus, sorted by the text that starts there.
-    """
+    """The model: a corpus, and its positions sorted by the text that starts there."""
 
     vocabulary: Vocabulary
+    # Token ids, with `SEPARATOR` after each document. Each has two big-endian bytes, so bytes sort as ids do.
     corpus: bytes = field(repr=False)
     suffixes: "Positions" = field(repr=False)
 
     def generate(self, prompt: str, max_tokens: int, stop: Sequence[str] = ()) -> Continuation:
         """Return the greedy continuation: always the most frequent next token, and in a tie the first in the corpus.
 
-        It ends before a stop string ("stop"), after `max_tokens` tokens ("length") or with the document ("end"). A
-        space is not counted as a token, as in other models.
+        It ends before a stop string, after `max_tokens` tokens (a space is none) or with the document.
         """
         stops = [string for string in stop if string]
         text, tokens = "", 0
@@ -130,10 +114,7 @@ class InfiniGram:
         return self._scored(ids, self._begun)[0]
 
     def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
-        """Return the log-probability in nats of each ending of a text, minus a constant that all endings share.
-
-        At least one ending is needed. The common beginning of all texts is scored once.
-        """
+        """Return the log-probability (nats) of each ending of a text, minus a constant that all endings share."""
         pieces = self.vocabulary.pieces
         texts = {ending: tuple(self.vocabulary.encode(pieces(beginning + ending))) for ending in endings}
         head = common_prefix_length(texts.values())
@@ -142,43 +123,30 @@ class InfiniGram:
         return [found[ending] for ending in endings]
 
     @property
-    def _nothing(self) -> ContextRange:
+    def _begun(self) -> Contexts:
         """The context without a token, which occurs everywhere."""
-        return 0, range(len(self.suffixes))
+        return ((0, range(len(self.suffixes))),)
 
-    @property
-    def _begun(self) -> "_TextState":
-        """The state at the beginning of a text."""
-        return self._after((self._nothing,))
-
-    def _scored(self, ids: Sequence[int], begun: "_TextState") -> tuple[list[float], "_TextState"]:
-        """Return the log-probabilities of the next tokens after a state, and the state after them."""
-        scores, now = [], begun
+    def _scored(self, ids: Sequence[int], contexts: Contexts) -> tuple[list[float], Contexts]:
+        """Return the log-probabilities of the next tokens after some contexts, and the contexts after them."""
+        scores = []
         for token in ids:
-            if token not in now.steps:
-                now.steps[token] = self._step(now.contexts, token)
-            score, now = now.steps[token]
+            score, contexts = self._step(contexts, token)
             scores.append(score)
-        return scores, now
-
-    def _step(self, contexts: Sequence[ContextRange], token: int) -> tuple[float, "_TextState"]:
-        """Return the log-probability of a token after some contexts, and the state after it."""
-        extended = self._extended(contexts, _as_bytes([token]))
-        score = self._log_probability(_counts(contexts, 0), _counts(extended, 1))
-        return score, self._after((self._nothing, *extended))
-
-    def _after(self, contexts: tuple[ContextRange, ...]) -> "_TextState":
-        """Return the state after these contexts. Texts with equal contexts, such as a table's rows, share one state."""
-        texts = 1 << 14  # the most states that are cached
-        if contexts not in self._texts:
-            if len(self._texts) == texts:
-                self._texts.clear()
-            self._texts[contexts] = _TextState(contexts)
-        return self._texts[contexts]
+        return scores, contexts
 
     @cached_property
-    def _texts(self) -> dict[tuple[ContextRange, ...], "_TextState"]:
-        return {}
+    def _step(self) -> Callable[[Contexts, int], tuple[float, Contexts]]:
+        """The function from a token after some contexts to its log-probability and the contexts after it; cached."""
+        remembered = 1 << 15  # the most cached results
+
+        @lru_cache(remembered)
+        def step(contexts: Contexts, token: int) -> tuple[float, Contexts]:
+            extended = self._extended(contexts, _as_bytes([token]))
+            score = self._log_probability(_counts(contexts, 0), _counts(extended, 1))
+            return score, (*self._begun, *extended)
+
+        return step
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
         """Return the length of the longest suffix of `ids` in the corpus, and its range in `suffixes`."""
@@ -191,10 +159,7 @@ class InfiniGram:
         return length, self._find(pattern[len(pattern) - 2 * length :])
 
     def _continuation(self, prompt: str) -> Iterator[str]:
-        """Yield the words after a prompt up to the end of a document.
-
-        The longest known context after a new token is the old context with this token, so its range only narrows.
-        """
+        """Yield the words after a prompt up to the end of a document. A new token only narrows the range."""
         length, matches = self.longest_suffix(self.vocabulary.encode(self.vocabulary.pieces(prompt)))
         while matches:
             token, matches = self._most_frequent_next(length, matches)
@@ -204,7 +169,6 @@ class InfiniGram:
             length += 1
 
     def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
-        """Return the token that most often follows a context of `length` tokens, and their range in `suffixes`."""
         import numpy as np
 
         if len(matches) == 1:
@@ -220,7 +184,6 @@ class InfiniGram:
         return int(following[starts[best]]), range(start, start + int(counts[best]))
 
     def _extended(self, contexts: Sequence[ContextRange], token: bytes) -> list[ContextRange]:
-        """Return the contexts extended by a token, if the corpus contains them so."""
         extended: list[ContextRange] = []
         for length, matches in contexts:
             found = self._narrowed(length, matches, token)
@@ -233,10 +196,7 @@ class InfiniGram:
 
     @cached_property
     def _narrowed(self) -> Callable[[int, range, bytes], range]:
-        """The function that narrows the `suffixes` of a context to the suffixes in which a token follows.
-
-        The results are cached, because the rows of a table repeat each other's words.
-        """
+        """The function that narrows the `suffixes` of a context to those in which a token follows, with a cache."""
         remembered = 1 << 16  # the most cached results
         corpus, suffixes = self.corpus, self.suffixes.view("i").data  # faster to read than an array
 
@@ -256,7 +216,6 @@ class InfiniGram:
         return narrowed
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
-        """Return a token's log-probability from counts of its contexts of length 0, 1, 2, … without and with it."""
         probability = 1 / (len(self.vocabulary.words) + 2)
         for context, both in zip(contexts, extended, strict=False):
             probability = (both + probability) / (context + 1)
@@ -265,7 +224,6 @@ class InfiniGram:
         return log(probability) - sum(log(context + 1) for context in contexts[len(extended) :])
 
     def _find(self, pattern: bytes) -> range:
-        """Return the range of `suffixes` that start with a pattern."""
         width = len(pattern)
 
         def head(position: "np.int32") -> bytes:
@@ -277,7 +235,6 @@ class InfiniGram:
 
 
 def _counts(contexts: Sequence[ContextRange], shortest: int) -> list[int]:
-    """Return how often contexts occur, for each length from `shortest`."""
     counts: list[int] = []
     for length, matches in contexts:
         counts += [len(matches)] * (length + 1 - shortest - len(counts))
@@ -285,10 +242,9 @@ def _counts(contexts: Sequence[ContextRange], shortest: int) -> list[int]:
 
 
 def build(documents: Iterable[str], largest_vocabulary: int = MOST_CONTROL_WORDS) -> InfiniGram:
-    """Return the model of the documents. At least one is needed.
+    """Return the model of one or more documents, in about a second for 10 MB of text.
 
-    It needs about a second for 10 MB of text, and about 30 bytes of memory per token during the sorting. Raises
-    ValueError if the documents have too many distinct characters for the vocabulary.
+    Raises ValueError if the documents have too many distinct characters for the vocabulary.
     """
     from pydivsufsort import divsufsort
 
@@ -356,5 +312,4 @@ def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -
 
 
 def _as_bytes(ids: Sequence[int]) -> bytes:
-    """Return ids as bytes, in the form of `corpus`."""
     return b"".join(number.to_bytes(2, "big") for number in ids)

@@ -1,8 +1,6 @@
 """Models `simulated:` with programmed behaviour, for tests of tabcontam and its command `power`. Nothing is sent.
 
-Each model gets the table and the queries of a plan, and answers a prompt according to its kind, such as a memoriser of
-rows. `Query.answering` states the true answer and the baseline's answer. Random choices depend only on the seed and the
-query, not on the order of the queries.
+`Query.answering` states the true answer and the baseline's answer. Random choices depend only on seed and query.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +14,7 @@ from tabcontam.evidence.base import Capability, Prompt, Query, Reply, ReplyState
 from tabcontam.evidence.questions import Question
 from tabcontam.evidence.structured_answers import PROBE, write_structured_answer
 from tabcontam.models.base import Model, ModelRequest, PromptForm, failed
+from tabcontam.models.provider_record import Provider
 from tabcontam.tables.table import Cell, Table
 
 DECLINED = (
@@ -34,27 +33,23 @@ MUSINGS = (
 
 @dataclass(frozen=True)
 class SimulatedQuery:
-    """A query to a simulated model: its table and prompt, the model's seed, and the share of the rows or of the page
-    that the model knows. `asked_features` are the features for a structured answer; empty for an answer in text.
-    """
+    """A query to a simulated model, with all that its answer depends on."""
 
     query: Query
     table: Table
     prompt: Prompt
     seed: int
-    share: float
-    asked_features: tuple[str, ...] = ()
+    share: float  # of the rows or of the page that the model knows
+    asked_features: tuple[str, ...] = ()  # of a structured answer; empty for an answer in text
 
     def random(self) -> Random:
         """Return the random generator of this query, which has the same seed each time."""
         return Random(f"{self.seed} {self.table.name} {self.query.id}")
 
     def truth(self) -> Sequence[Cell]:
-        """Return the true answer."""
         return self.query.answering.truth(self.query)
 
     def reply_with(self, values: Sequence[Cell]) -> Reply:
-        """Return a reply with these values in the required form."""
         if self.asked_features:
             return _ok(write_structured_answer(values, self.asked_features))
         return _ok(self.query.answering.text(self.query, values, self.prompt))
@@ -86,10 +81,7 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
 
 
 class SimulatedModel(Model):
-    """A model that gets the table and the queries, and answers according to its kind.
-
-    Raises `UsageError` for an unknown kind, and for a kind without the share between 0 and 1 that it needs.
-    """
+    """A model that answers the queries about a table according to its kind. Raises `UsageError` for an unknown kind."""
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS})
@@ -109,7 +101,6 @@ class SimulatedModel(Model):
         self._by_text: dict[int, Query] = {}
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
-        """Return a model that can answer these queries."""
         prepared = SimulatedModel(self.kind, self.seed, table, queries)
         prepared.spec, prepared.structured = self.spec, self.structured
         return prepared
@@ -125,7 +116,6 @@ class SimulatedModel(Model):
         return self._share if self.of_split in ("", table.split) else 0.0
 
     async def generate(self, request: ModelRequest) -> Reply:
-        """Return the reply to one of the queries of `prepare`."""
         if request.structured and request.question == PROBE:
             return _ok(write_structured_answer(["blue"], PROBE.values))
         query = self._query(request.question)
@@ -171,13 +161,11 @@ def recalled(turn: SimulatedQuery, places: Sequence[int]) -> Sequence[Cell]:
 
 
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
-    """Return whether the row with these cells is in the share of rows that the model knows; the seed selects them."""
     digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def _cells(table: Table, row: int) -> dict[str, str]:
-    """Return the cells of a row of the table by feature, without missing cells."""
     cells = zip(table.columns, table.rows[row], strict=True)
     return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
@@ -207,17 +195,7 @@ def _baseline(turn: SimulatedQuery) -> Reply:
     return turn.reply_with(turn.query.answering.predicted(turn.query, turn.table, turn.random()))
 
 
-def _schema_expert(turn: SimulatedQuery) -> Reply:
-    """Return an answer from features, values and names only, as for any row with this schema."""
-    return turn.reply_with(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
-
-
-def _always(reply: Reply) -> Answerer:
-    return lambda turn: reply
-
-
 def _rambler(turn: SimulatedQuery) -> Reply:
-    """Return long talk about this and other tables, without an answer. It does not depend on the question."""
     rng = turn.random()
     musings = rng.sample(MUSINGS, 3)
     return _ok(" ".join([musings[0], _aside(turn, rng), musings[1], _aside(turn, rng), musings[2]]))
@@ -251,24 +229,18 @@ def _memoriser(turn: SimulatedQuery) -> Reply:
 
 
 def _reader(turn: SimulatedQuery) -> Reply:
-    """Return an answer from a share of the dataset's page, without its rows: some words of a list, or sometimes the
-    name.
-
-    For another dataset, or if the model knows none of the words asked for, the usual answer is returned.
-    """
+    """Return some words of a list, or sometimes the name, from a share of the dataset's page; else the usual answer."""
     query = turn.query
     if query.answering.of_row:
         return _baseline(turn)
     if query.decoy_of:
         return _mode(turn)
-    by_word = query.answering.by_word
-    known = [word for word in turn.truth() if _drawn(turn, word if by_word else query.id)]
+
+    def is_known(what: Cell) -> bool:  # whether the known share of the page includes it; equal in all tests
+        return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
+
+    known = [word for word in turn.truth() if is_known(word if query.answering.by_word else query.id)]
     return turn.reply_with(known) if known else _mode(turn)
-
-
-def _drawn(turn: SimulatedQuery, what: Cell) -> bool:
-    """Return whether the share of a page that a model knows includes `what`. The seed decides in all tests."""
-    return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
 
 
 def _truncates(turn: SimulatedQuery) -> Reply:
@@ -280,17 +252,26 @@ ANSWERERS: Mapping[str, Answerer] = {
     "oracle": _oracle,
     "mode": _mode,
     "guesser": _baseline,
-    "schema-expert": _schema_expert,
-    "yes": _always(_ok("Yes")),
-    "no": _always(_ok("No")),
+    # By features, values and names only, as for any row with this schema.
+    "schema-expert": lambda turn: turn.reply_with(
+        turn.query.answering.by_schema(turn.query, turn.table, turn.random())
+    ),
+    "yes": lambda turn: _ok("Yes"),
+    "no": lambda turn: _ok("No"),
     "decliner": lambda turn: _ok(turn.random().choice(DECLINED)),
-    "refuser": _always(Reply("", ReplyState.REFUSED, "content filter", 0)),
+    "refuser": lambda turn: Reply("", ReplyState.REFUSED, "content filter", 0),
     "rambler": _rambler,
     "formatter": _formatter,
     "truncates": _truncates,
-    "fails": _always(failed("HTTP 500: simulated")),
-    "empty": _always(Reply("", ReplyState.EMPTY, "no text", 0)),
+    "fails": lambda turn: failed("HTTP 500: simulated"),
+    "empty": lambda turn: Reply("", ReplyState.EMPTY, "no text", 0),
 }
 SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of rows, or of a page
 KNOWING = (_oracle, _formatter, _truncates)  # kinds that know the whole table
 KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))
+SIMULATED = Provider(
+    "simulated",
+    {"simulated:KIND": "a model of known behaviour, on which a report or a gate can be tried"},
+    lambda kind, settings: SimulatedModel(kind, settings.seed),
+    details=f"kinds: {', '.join(KINDS)}",
+)

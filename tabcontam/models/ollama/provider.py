@@ -7,8 +7,7 @@ from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from tabcontam.models.catalogue import CatalogueEntry
-from tabcontam.models.keys import NO_KEY, split_variable
-from tabcontam.models.openai.address import is_loopback
+from tabcontam.models.keys import NO_KEY, is_loopback, split_variable
 from tabcontam.models.openai.provider import OpenAIModel, open_server
 from tabcontam.models.openai.replies import json_at, read_listing
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
@@ -84,11 +83,5 @@ def _open(model: str, settings: ModelSettings) -> OpenAIModel:
 
 
 PROVIDER = Provider(
-    "ollama",
-    {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
-    _open,
-    _offer,
-    words=("olama",),
-    log_probabilities="no",
-    seed="no",
+    "ollama", {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"}, _open, _offer, words=("olama",)
 )

@@ -5,57 +5,45 @@ at most 50,000 requests and 200 MB, one model and one form; all waiting requests
 the account's tier allows. Requests that are not answered within 24 hours expire, and are not charged.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import FatalError, ModelRequest, PromptForm, TransientError, failed
+from tabcontam.models.base import ModelRequest, PromptForm, failed
 from tabcontam.models.batch_api import (
+    ENDED,
     MARK,
+    Batches,
     BatchProgress,
     BatchResult,
     RequestStyle,
-    ServedBatches,
     as_line,
     check_batch_id,
-    json_lines,
 )
-from tabcontam.models.openai.connection import NoAnswer, download, get, post, upload
-from tabcontam.models.openai.errors import NOT_THERE, Concern, Problem, concern, hidden_error
-from tabcontam.models.openai.habits import OpenAIHabits
-from tabcontam.models.openai.replies import READERS, json_at, tokens_at
+from tabcontam.models.openai.connection import get, post, upload
+from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.replies import json_at, tokens_at
 
 if TYPE_CHECKING:
-    from tabcontam.models.openai.provider import OpenAIModel
+    pass
 
 PATHS = {PromptForm.CHAT: "/chat/completions", PromptForm.COMPLETION: "/completions"}
-ENDED = {
-    "completed": "",
-    "expired": "the batch expired before it was answered",
-    "cancelled": "the batch was cancelled before it was answered",
-    "failed": "the batch failed",
-}
 FULL = "token_limit_exceeded"  # the error code of a batch if too many tokens wait already
-GONE = "the batch no longer exists"
-PAGE = 100  # batches on a page of the list of batches
 
 
-class OpenAIBatches(ServedBatches):
+class OpenAIBatches(Batches):
     """The batches of one model at OpenAI's own address."""
 
     service = "OpenAI"
+    path = "/batches"
     most_requests = 50_000
     most_bytes = 100_000_000  # bytes, half of the largest file allowed: it is in memory
-    _model: "OpenAIModel"
 
     def written(self, name: str, request: ModelRequest) -> bytes:
-        """Return one request as a line of a batch's file."""
         path, body = self._path, self._model.written(request)
         return as_line({"custom_id": name, "method": "POST", "url": path, "body": body})
 
     async def submit(self, requests: Sequence[bytes], mark: str) -> str:
-        """Upload the requests as a file, and order a batch of them. Return the batch's id."""
         clients = self._model.clients()
         content = b"".join(request + b"\n" for request in requests)
         file = check_batch_id(json_at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
@@ -63,57 +51,38 @@ class OpenAIBatches(ServedBatches):
         return check_batch_id(json_at(await self._asked(post(clients, "/batches", order)), "id"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        """Return the id of the batch that was sent with this `mark`, from the server's list; None if there is none."""
         skew = 3600.0  # seconds by which two clocks may differ
-        after = ""
-        while True:
-            query = {"limit": str(PAGE), **({"after": after} if after else {})}
-            page = await self._asked(get(self._model.clients(), "/batches", query))
-            found = json_at(page, "data")
-            batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
+        async for batches in self._pages("limit", "data", "after"):
             for batch in batches:
                 if json_at(batch, "metadata", MARK) == mark:
                     return check_batch_id(batch.get("id"))
-            last = batches[-1] if batches else {}
-            made = last.get("created_at")
-            older = isinstance(made, int | float) and made < since - skew
-            if older or json_at(page, "has_more") is not True or check_batch_id(last.get("id")) == after:
+            made = batches[-1].get("created_at") if batches else None
+            if isinstance(made, int | float) and made < since - skew:
                 return None
-            after = check_batch_id(last.get("id"))
+        return None
 
-    async def standing(self, batch: str) -> BatchProgress:
-        """Return the progress of a batch, from its status and its counts."""
-        held = await self._batch(batch)
-        if held is None:
-            return BatchProgress(ended=True, reason=GONE)
-        status, names = held.get("status"), ("completed", "failed", "total")
-        done, failures, total = (tokens_at(held, "request_counts", name) or 0 for name in names)
+    def _progress(self, found: object) -> BatchProgress:
+        status = json_at(found, "status")
+        done, failures, total = (
+            tokens_at(found, "request_counts", name) or 0 for name in ("completed", "failed", "total")
+        )
         if status not in ENDED:
             return BatchProgress(ended=False, done=done + failures, total=total)
-        first = json_at(held, "errors", "data", 0)
+        first = json_at(found, "errors", "data", 0)
         why = _words(first)
         reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
         crowded = status == "failed" and json_at(first, "code") == FULL
         return BatchProgress(ended=True, done=done + failures, total=total, reason=reason, crowded=crowded)
 
     async def results(self, batch: str) -> AsyncIterator[BatchResult]:
-        """Yield the lines of a batch's two files: first the replies, then the errors."""
-        held, self._before = await self._batch(batch), self._model.habits
+        found = await self._asked(get(self._model.clients(), f"{self.path}/{batch}"), may_be_gone=True)
+        self._before = self._model.habits
         for name in ("output_file_id", "error_file_id"):
-            if not (file := json_at(held, name)):
-                continue
-            try:
-                async for line in json_lines(download(self._model.clients(), check_batch_id(file))):
-                    if isinstance(custom_id := line.get("custom_id"), str):
-                        yield BatchResult(custom_id, line)
-            except NoAnswer as error:
-                if error.problem.status not in NOT_THERE:
-                    raise self._refused(error.problem) from None
-            except TransientError as error:
-                raise replace(error, text=self._model._line(error.text)) from None
+            if file := json_at(found, name):
+                async for result in self._lines(f"/files/{check_batch_id(file)}/content"):
+                    yield result
 
     def read(self, result: BatchResult, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a line of either file, and whether asking again may get a better one."""
         response = result.content.get("response")
         status, body = json_at(response, "status_code"), json_at(response, "body")
         if not isinstance(status, int):
@@ -124,53 +93,14 @@ class OpenAIBatches(ServedBatches):
         return self._reply(body, request, sent)
 
     def cancelling(self, batch: str) -> str:
-        """Return the command that cancels a batch. It names the key's variable, not the key."""
         model = self._model
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
-
-    def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply in a body from a batch, and whether asking again may get a better one."""
-        if problem := hidden_error(body):
-            return self._turned_down(problem, request, sent)
-        try:
-            answer = READERS[sent.form](body)
-        except ValueError as error:
-            return failed(self._model._line(str(error))), True
-        if answer.finish == "error":
-            return failed("the server stopped with an error"), True
-        self._model._learn(replace(OpenAIHabits(), thinks=answer.cut and answer.thought))
-        stop = () if sent.form is PromptForm.CHAT else request.prompt.stop
-        cramped = not sent.allowance and answer.cut and answer.thought
-        return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
-
-    def _turned_down(self, problem: Problem, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
-        """Return the reply to a refused request, and whether it may be accepted when sent again.
-
-        The refusal is compared with the habits (known demands) before the batch was read: other replies may show it,
-        too.
-        """
-        plain = OpenAIHabits().arguments(sent.form, request)
-        if adapted := self._before.adapted(problem, sent.form, request, plain):
-            self._model._learn(adapted)
-            return failed(self._model._line(problem.line)), True
-        if concern(problem) is Concern.PASSING:
-            return failed(self._model._line(problem.line)), True
-        try:
-            return self._model._turned_down(problem), False
-        except FatalError as error:
-            return failed(str(error)), False
 
     @property
     def _path(self) -> str:
         return f"/v1{PATHS[self._model.form]}"
 
-    async def _batch(self, batch: str) -> Mapping[str, Any] | None:
-        """Return the server's JSON about a batch; None if the batch no longer exists."""
-        found = await self._found(get(self._model.clients(), f"/batches/{batch}"))
-        return found if found is None or isinstance(found, dict) else {}
-
 
 def _words(error: object) -> str:
-    """Return the code and the message of an error of a batch or of one of its requests."""
     found = [json_at(error, name) for name in ("code", "message")]
     return ": ".join(word for word in found if isinstance(word, str) and word)

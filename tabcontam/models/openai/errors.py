@@ -1,14 +1,11 @@
-"""The meaning of an error from a server of OpenAI's protocol: what it concerns, and how long to wait.
-
-A body is a dict, a list or a text. Every field of it is checked, since any server may have sent it.
-"""
+"""The meaning of an error from a server of OpenAI's protocol: what it concerns, and how long to wait."""
 
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum, auto
 from math import isfinite
@@ -37,6 +34,7 @@ NO_ENTRY = re.compile(
 REGION = re.compile(r"unsupported_country|region|country|territory", re.IGNORECASE)
 SCOPES = re.compile(r"insufficient permissions|missing scopes?", re.IGNORECASE)
 NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re.IGNORECASE)
+LACKS_MODEL = re.compile(r"\bmodel\b.{0,120}\b(does not exist|not found)", re.IGNORECASE)
 NO_MODEL_CODES = ("model_not_found", "model_not_available")
 FLAGGED = re.compile(r"requires moderation|flagged|content[ _](policy|filter)", re.IGNORECASE)
 FILTERED = ("content_filter", "content_policy_violation")
@@ -58,7 +56,8 @@ SPAN = re.compile(
 WAIT = re.compile(r"\b(?:again|retry|wait)\s(?:in|after|for)?\s?(?=\d)", re.IGNORECASE)
 NUMBER = re.compile(r"\d{1,18}(\.\d{0,9})?")
 UNITS = {"ms": 0.001, "mil": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hou": 3600.0}
-RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?")
+RESET = re.compile(r"x-ratelimit-reset(-[a-z0-9-]{1,40})?|anthropic-ratelimit-[a-z-]{1,40}-reset")
+RETRY_DELAY = re.compile(r"'retryDelay': '(\d{1,9}(?:\.\d*)?)s'", re.ASCII)  # in the details of Google's errors
 
 
 class Concern(Enum):
@@ -84,7 +83,6 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """The whole body as a text to be searched, cut at `LONGEST_READ` characters."""
         return str(self.body)[:LONGEST_READ]
 
     @property
@@ -94,12 +92,10 @@ class Problem:
 
     @property
     def line(self) -> str:
-        """The status and the message for a reader, in one line."""
         return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
     @property
     def page(self) -> bool:
-        """Return whether the body is a web page, which no API sends."""
         return isinstance(self.body, str) and is_page(self.body)
 
     @property
@@ -124,7 +120,6 @@ class Problem:
 
     @property
     def names(self) -> tuple[str | int | None, str | int | None]:
-        """The error's code and its type."""
         return self.field("code"), self.field("type")
 
     def _all(self, body: object, depth: int, *, most_fields: int = 20) -> Iterator[Mapping[str, object]]:
@@ -161,13 +156,13 @@ def concern(problem: Problem) -> Concern:
         return Concern.KEY
     if status == 403:
         return _forbidden(problem)
-    if status in NOT_THERE or status == 410 or (status == 400 and _lacks_model(problem)):
+    lacks_model = any(name in NO_MODEL_CODES for name in problem.names) or LACKS_MODEL.search(text)
+    if status in NOT_THERE or status == 410 or (status == 400 and lacks_model):
         return Concern.MODEL
     return Concern.ADDRESS if 300 <= status < 400 else Concern.REQUEST
 
 
 def _forbidden(problem: Problem) -> Concern:
-    """Return what a 403 concerns. A firewall's web page says nothing about the key: it may be about the prompt."""
     text = f"{problem.message} {problem.names}"
     if FLAGGED.search(text):
         return Concern.CONTENT
@@ -184,11 +179,6 @@ def _spent(problem: Problem) -> bool:
     if SPENT.search(f"{problem.names} {text}"):
         return True
     return bool(QUOTA.search(text)) and wait(problem) is None
-
-
-def _lacks_model(problem: Problem) -> bool:
-    named = any(name in NO_MODEL_CODES for name in problem.names)
-    return named or bool(re.search(r"\bmodel\b.{0,120}\b(does not exist|not found)", problem.message, re.IGNORECASE))
 
 
 def hidden_error(body: object) -> Problem | None:
@@ -215,14 +205,14 @@ def may_only_chat(problem: Problem) -> bool:
 
 
 def wrong_key(problem: Problem) -> bool:
-    """Return whether the server does not recognise the key."""
     return bool(WRONG_KEY.search(f"{problem.message} {problem.names}"))
 
 
 def wait(problem: Problem) -> float | None:
     """Return the seconds that a server asks to wait, by its headers or the text of a 429; None without them."""
     headers = problem.headers
-    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
+    delay = RETRY_DELAY.search(str(problem.body))
+    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers), delay and float(delay[1])]
     if problem.status == 429:
         words = WAIT.search(problem.message)
         stated += [_until_reset(headers), _span(problem.message[words.end() :]) if words else None]
@@ -265,18 +255,20 @@ def _until_reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment(text: str, now: float) -> float | None:
-    """Return the seconds in a span such as 6m0s or 20ms, a number, or a point in time (in seconds or milliseconds)."""
+    """Return the seconds until a point in time (RFC 3339, seconds or milliseconds), or of a span such as 6m0s."""
     number = _scaled(text, 1.0)
     if number is None:
+        with suppress(ValueError, OverflowError):
+            point = datetime.fromisoformat(text)
+            return max(0.0, (point if point.tzinfo else point.replace(tzinfo=UTC)).timestamp() - now)
         return _span(text)
-    for point in (number / 1000, number):
-        if 1e9 < point < 1e10:
-            return max(0.0, point - now)
+    for seconds in (number / 1000, number):
+        if 1e9 < seconds < 1e10:
+            return max(0.0, seconds - now)
     return number
 
 
 def _span(text: str, *, day: float = 86400.0) -> float | None:
-    """Return the seconds of the time span at the start of a text; None if it starts with none."""
     total, at = None, 0
     while found := SPAN.match(text, at):
         unit = found[2].lower()

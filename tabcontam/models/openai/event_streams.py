@@ -1,8 +1,7 @@
 """A stream of events, joined into the body that the server would have sent in one piece.
 
-A stream is read after its end, like any other body. Only its beginning shows that it is a stream, because servers send
-streams that no request asked for, and call them JSON. By hand, because httpx-sse reads only from a response, and the
-SDK joins only OpenAI's own events.
+Only the beginning of a body shows that it is a stream, because servers send streams that no request asked for. By hand,
+because httpx-sse reads only from a response, and the SDK joins only OpenAI's own events.
 """
 
 import json
@@ -11,10 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tabcontam.models.openai.replies import json_at
+from tabcontam.models.openai.replies import ENDLESS, json_at
 
 BEGINS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
-ENDLESS = "endless"  # the `finish_reason` of an answer that was ended before its end
 OFTEN = 8  # pieces of a text, tokens on most servers, between two checks of it
 FIELD = re.compile(r"data: ?(.*)", re.DOTALL)
 
@@ -24,11 +22,8 @@ def is_stream(content: bytes) -> bool:
     return bool(BEGINS.match(content))
 
 
-# longest: bytes; an answer of 4,096 tokens has a megabyte
-def joined(content: bytes, *, longest: int = 16 << 20) -> object:
+def joined(content: bytes) -> object:
     """Return the body that a stream makes, or the error in it. Raises ValueError if it broke off or is no JSON."""
-    if len(content) > longest:
-        raise ValueError(f"the stream is longer than {longest >> 20} MiB")
     body, whole = _StreamBody(), False
     for data in _events(content.decode("utf-8-sig", "replace")):
         if data.strip() == "[DONE]":
@@ -46,7 +41,6 @@ def joined(content: bytes, *, longest: int = 16 << 20) -> object:
 
 
 def _events(text: str) -> Iterator[str]:
-    """Yield the data of each event."""
     for event in re.split(r"(?:\r\n|\r|\n){2,}", text):
         lines = (FIELD.fullmatch(line) for line in re.split(r"\r\n|\r|\n", event))
         if data := "\n".join(line[1] for line in lines if line):
@@ -56,9 +50,8 @@ def _events(text: str) -> Iterator[str]:
 class StreamWatch:
     """A watch over a stream while it comes. It ends the stream once `goes_on` returns True for the text so far.
 
-    `read` returns the text in a body. Once the stream is ended, `enough` is True, and `body` has the text so far, with
-    `ENDLESS` as the reason why it ended. A broken stream, or a body that is no stream, is not watched: the reader of
-    the whole body deals with it.
+    `read` returns the text in a body. Then `enough` is True, and `body` has the text so far, with `ENDLESS` as the
+    reason. A broken stream is not watched: the reader of the whole body deals with it.
     """
 
     def __init__(self, read: Callable[[object], str], goes_on: Callable[[str], bool]) -> None:
@@ -68,7 +61,6 @@ class StreamWatch:
         self._made, self._came, self._pieces, self._due = _StreamBody(), b"", 0, OFTEN
 
     def __call__(self, part: bytes) -> bool:
-        """Read a part of the stream. Return whether no more is needed."""
         longest_event = 1 << 20  # bytes; an answer with a larger event is not watched
         self._off = self._off or len(self._came) > longest_event
         if not self._off:
@@ -109,7 +101,6 @@ class _StreamBody:
         self._blocks: list[dict[str, Any]] = []  # Anthropic's content
 
     def add(self, event: Mapping[str, Any]) -> None:
-        """Add one event."""
         if isinstance(event.get("type"), str) and "choices" not in event:
             self._add_message(event)
             return
@@ -120,7 +111,6 @@ class _StreamBody:
                 self._add_choice(choice)
 
     def made(self) -> object:
-        """Return the whole body."""
         for place, parts in self._parts.items():
             inner = self._choice if place[0] != "block" else self._blocks[int(place[1])]
             *path, name = place if place[0] != "block" else place[2:]
@@ -146,7 +136,6 @@ class _StreamBody:
         self.ended |= choice.get("finish_reason") is not None
 
     def _add_message(self, event: Mapping[str, Any]) -> None:
-        """Add an event of Anthropic's: the beginning of a message or a block, or an addition to either."""
         number, delta = event.get("index"), event.get("delta")
         match event.get("type"):
             case "message_start" if isinstance(begun := event.get("message"), dict):
@@ -172,7 +161,6 @@ class _StreamBody:
 
 
 def _sum(parts: list[Any]) -> Any:
-    """Return texts joined into one text; lists, and texts among lists, joined into one list."""
     if all(isinstance(part, str) for part in parts):
         return "".join(parts)
     lists = ([{"type": "text", "text": part}] if isinstance(part, str) else part for part in parts)

@@ -1,22 +1,21 @@
 """Habits of a model: the way to write requests that its server accepts, learned from refusals."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from tabcontam.models.base import ModelRequest, PromptForm, in_turns
 from tabcontam.models.openai.errors import NO_MODEL, NOT_THERE, Concern, Problem, concern
-from tabcontam.models.prompt_form import NO_LIMIT, NO_SYSTEM, NO_TEMPERATURE
+from tabcontam.models.served_llm import SYSTEM, Habits, smallest
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 
 REFUSING = (200, 400, 422)  # the statuses with which servers refuse a part of a request; some use 200
 # Parameters without which a request would ask something else. A server that scores no text refuses the last three.
 NEEDED = ("model", "messages", "prompt", "echo", "logprobs", "prompt_logprobs")
 TOKENS = ("max_completion_tokens", "max_tokens")  # the two names of the limit
-# Demands of a server that are no parameters.
-SYSTEM, WHOLE = "system messages", "answers in one piece"
+WHOLE = "answers in one piece"  # a demand of a server that is no parameter, as `SYSTEM`
 STREAM = "stream"  # a request may ask for it even if the server does not demand it
 
 UNSUPPORTED = re.compile(
@@ -32,7 +31,7 @@ LEAST = re.compile(
 FEWEST = re.compile(r"(minimum|at least).{0,40}\btokens|\btokens\b.{0,40}(minimum|at least)", re.IGNORECASE)
 BEYOND = re.compile(r"(?:greater than|larger than|more than|higher than|>)\s*(\d{1,4})(?![\w.])", re.IGNORECASE)
 WHOLE_NUMBER = re.compile(r"(?<![\w.,-])\d{1,4}(?![\w-]|[.,]\d)")
-STREAMS = re.compile(r"\bstream|non-?stream", re.IGNORECASE)
+STREAMS = r"\bstream|non-?stream"
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
@@ -61,13 +60,8 @@ class LengthLimits:
 
     @property
     def room(self) -> int | None:
-        """The tokens that are left for an answer to this prompt; None if unknown."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
-        return _least(left, self.answer)
-
-
-def _least(*numbers: int | None) -> int | None:
-    return min((number for number in numbers if number is not None), default=None)
+        return smallest(left, self.answer)
 
 
 def limits(problem: Problem) -> LengthLimits | None:
@@ -80,37 +74,21 @@ def limits(problem: Problem) -> LengthLimits | None:
 
 
 @dataclass(frozen=True)
-class OpenAIHabits:
-    """The habits that a model's server has shown, such as refused parameters. They only grow; limits only shrink."""
+class OpenAIHabits(Habits):
+    """The habits of a model over OpenAI's protocol."""
 
-    refused: frozenset[str] = frozenset()
-    thinks: bool = False
     context: int | None = None  # tokens of prompt and answer together, if they limit the thinking
-    most: int | None = None  # the most tokens of an answer
     room: int | None = None  # the most tokens of an answer to the prompt that is being asked; other prompts ignore it
     seed: str = ""  # the service's name of the parameter for a seed; "" if it has none
-    least: int = 0  # the fewest tokens that the limit on an answer may be
     scores: bool = False  # True if answers must come with their log-probabilities
 
     def joined(self, other: "OpenAIHabits") -> "OpenAIHabits":
-        """Return these habits together with those of `other`, without the `room` that was stated for one prompt."""
-        return OpenAIHabits(
-            self.refused | other.refused,
-            self.thinks or other.thinks,
-            _least(self.context, other.context),
-            _least(self.most, other.most),
-            seed=self.seed or other.seed,
-            least=max(self.least, other.least),
-            scores=self.scores or other.scores,
-        )
+        return replace(super().joined(other), context=smallest(self.context, other.context), room=None)
 
     def adapted(
         self, problem: Problem, form: PromptForm, request: ModelRequest | None, arguments: Mapping[str, Any]
     ) -> "OpenAIHabits | None":
-        """Return these habits with what the refusal `problem` shows; None if another request would not help.
-
-        `request`: None if a text is scored, because a text to score cannot be made shorter.
-        """
+        """Return these habits with what a refusal shows, if another request may help. `request`: None for a text."""
         found = limits(problem)
         if least := minimum(problem, arguments, found):
             return replace(self, least=least)
@@ -118,7 +96,7 @@ class OpenAIHabits:
             limit = self.limit(request, form) if request else 0
             if not request or limit <= self.fewest(request):
                 return None
-            context, most = _least(self.context, found.context), _least(self.most, found.answer)
+            context, most = smallest(self.context, found.context), smallest(self.most, found.answer)
             return replace(self, context=context, most=most, room=smaller(limit, self.fewest(request), found.room))
         what = unsupported(problem, arguments)
         return None if what is None or what in self.refused else replace(self, refused=self.refused | {what})
@@ -134,11 +112,9 @@ class OpenAIHabits:
 
     @property
     def allowance(self) -> int:
-        """The most tokens of thinking that the model may write in addition to the answer."""
-        return (_least(MOST_THINKING_TOKENS, self.context, self.most) or 0) if self.reasons else 0
+        return smallest(super().allowance, self.context) or 0
 
     def fewest(self, request: ModelRequest) -> int:
-        """Return the tokens that an answer needs: `max_tokens`, or the fewest that the server accepts as a limit."""
         return max(request.max_tokens, self.least)
 
     def limit(self, request: ModelRequest, form: PromptForm) -> int:
@@ -147,18 +123,14 @@ class OpenAIHabits:
         characters = 2  # characters of a token, fewer than in most texts: a prompt that seems to fit then fits
         fewest = self.fewest(request)
         wanted = fewest + (MOST_THINKING_TOKENS if self.reasons else 0)
-        room = _least(self.most, self.room)
+        room = smallest(self.most, self.room)
         if self.context is not None:
             prompt = request.prompt
             texts = [turn.content for turn in prompt.chat] if form is PromptForm.CHAT else [prompt.completion]
-            room = _least(room, self.context - template - sum(map(len, texts)) // characters)
+            room = smallest(room, self.context - template - sum(map(len, texts)) // characters)
         return wanted if room is None else max(fewest, min(wanted, room))
 
     def arguments(self, form: PromptForm, request: ModelRequest, streamed: bool = False) -> dict[str, Any]:
-        """Return the body of a request except the model's name, with the prompt's temperature or else 0.
-
-        Parameters that the model refuses are left out.
-        """
         most_stops = 4  # OpenAI accepts no more
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
@@ -192,16 +164,6 @@ class OpenAIHabits:
         refused = self.refused - {STREAM}
         return {name: value for name, value in {**asked, **allowed}.items() if name not in refused}
 
-    def notes(self, form: PromptForm) -> str:
-        """Return a line that states how answers differ because requests lack the refused parts; "" if they do not."""
-        limit = TOKENS if form is PromptForm.CHAT else ("max_tokens",)
-        lines = (
-            ("temperature" in self.refused, NO_TEMPERATURE),
-            (self.refused.issuperset(limit), NO_LIMIT),
-            (SYSTEM in self.refused, NO_SYSTEM),
-        )
-        return "; ".join(line for holds, line in lines if holds)
-
 
 def smaller(limit: int, max_tokens: int, room: int | None) -> int:
     """Return the token limit to try after `limit` was refused: the stated `room`, or else with half the thinking."""
@@ -215,7 +177,10 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     optional["maxoutputtokens"] = next((name for name in TOKENS if name in arguments), "")
     places = [_plain(place) for place in problem.places] if problem.status in REFUSING else []
     name = next((optional[place] for place in places if place in optional), None)
-    if name is None and problem.of_roles and ("system" in arguments or _can_alternate(arguments.get("messages", ()))):
+    roles = [message["role"] for message in arguments.get("messages", ())]
+    # In a chat with such roles, `in_turns` would change something.
+    changes = "system" in (*arguments, *roles) or any(one == after for one, after in pairwise(roles))
+    if name is None and problem.of_roles and changes:
         return SYSTEM
     if name is None and problem.status in REFUSING and not any(place in NEEDED[:3] for place in places):
         name = _named(problem, arguments)
@@ -224,25 +189,17 @@ def unsupported(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
     return name
 
 
-def _can_alternate(messages: Sequence[Mapping[str, str]]) -> bool:
-    """Return whether a chat has system text, or two neighbouring turns of one role. `in_turns` would then change it."""
-    roles = [message["role"] for message in messages]
-    return "system" in roles or any(one == after for one, after in pairwise(roles))
-
-
 def _named(problem: Problem, arguments: Mapping[str, Any]) -> str | None:
-    """Return the parameter that a refusal mentions first."""
     text = f"{problem.message or problem.text} {problem.names}"
-    if STREAM not in arguments and STREAMS.search(text):
+    if STREAM not in arguments and re.search(STREAMS, text, re.IGNORECASE):
         return WHOLE
-    words = {name: STREAMS if name == STREAM else _word(name) for name in arguments if name not in NEEDED}
-    found = {name: match for name, word in words.items() if (match := word.search(text))}
+    found: dict[str, re.Match[str]] = {}
+    for name in arguments.keys() - set(NEEDED):
+        # The name as a separate word: max_tokens, maxTokens, max tokens.
+        word = rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])"
+        if match := re.search(STREAMS if name == STREAM else word, text, re.IGNORECASE):
+            found[name] = match
     return min(found, key=lambda name: (found[name].start(), -len(name)), default=None)  # not stream for stream_options
-
-
-def _word(name: str) -> re.Pattern[str]:
-    """Return a pattern for a parameter's name as a separate word: max_tokens, maxTokens, max tokens."""
-    return re.compile(rf"(?<![A-Za-z]){'[ _-]?'.join(name.split('_'))}(?![a-z])", re.IGNORECASE)
 
 
 def _plain(name: str) -> str:
@@ -266,7 +223,6 @@ def minimum(
 
 
 def says_no_chat(problem: Problem) -> bool:
-    """Return whether a server says that this model has no chat form."""
     return bool(NO_CHAT.search(problem.text))
 
 

@@ -6,12 +6,17 @@ Other servers ignore it and score their own answer: its tokens are then not the 
 One token of answer is asked for and dropped: for none, some servers refuse and others write until the context is full.
 """
 
+import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from tabcontam.evidence.questions import ReplyState, Scores
+from tabcontam.models.base import FatalError, LackError, ModelRequest, TransientError
 from tabcontam.models.openai.replies import json_at
+from tabcontam.models.served_llm import TOO_LONG
 from tabcontam.models.thresholds import (
     HIGHEST_LOG_PROBABILITY,
     IMPOSSIBLE_LOG_PROBABILITY,
@@ -26,16 +31,11 @@ ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
 Scored = tuple[str | None, object]  # a token, None if the server leaves it out, and its log-probability as sent
 
 
-def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of a request for scores of a text, without the model's name. `way`: parameters for this."""
-    return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
-
-
 def read_scores(body: object, text: str) -> list[tuple[str, float]]:
     """Return the (token, log-probability in nats) pairs of the text. The tokens joined are the text.
 
-    If no special token precedes the text, its first token has no log-probability and gets 0.0: the other tokens are
-    scored given the first. Raises ValueError if the server scored another text, or none.
+    Without a special token before it, the first token gets 0.0. Raises ValueError if another text was scored, or
+    none.
     """
     choice = json_at(body, "choices", 0)
     if not isinstance(choice, dict):
@@ -72,8 +72,8 @@ def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
 def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:
     """Return, for each token, its piece of the text and its score; None if the tokens do not make up the text.
 
-    If a character is split into several tokens, its first token gets the whole character, as in models loaded here.
-    Tokens after the text are left out.
+    If a character is split into several tokens, its first token gets the whole character. Later tokens are left
+    out.
     """
     pieces: list[tuple[str, object]] = []
     at, run = 0, 0  # characters of the text that are matched; undecoded tokens since then
@@ -81,7 +81,9 @@ def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | N
         if at == len(text):
             break
         found = _next(token, text, at, run)
-        if found is None and not _undecoded(token, unstated=not pieces and score is None):
+        # A token may be a part of a character, or the first token, which a server may leave out.
+        unstated = not pieces and score is None
+        if found is None and not (unstated if token is None else not token or UNDECODED.search(token)):
             break
         begin, end = found or (at, at)
         if run and found:
@@ -92,25 +94,16 @@ def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | N
     if known and 0 < len(text) - at <= _reach(at, run):  # the text ends in a split character
         pieces[-run] = (text[at:], pieces[-run][1])
         at = len(text)
-    return pieces if at == len(text) and _plausible(scored, pieces) else None
-
-
-def _undecoded(token: str | None, unstated: bool) -> bool:
-    """Return whether a token may be a part of a character, or the first token, which a server may leave out."""
-    return unstated if token is None else not token or bool(UNDECODED.search(token))
-
-
-def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
-    """Return whether all pieces that differ from their tokens have characters that tokens can split."""
+    if at < len(text):
+        return None
+    # A piece that differs from its token must have characters that tokens can split.
     both = ((token, piece) for (token, _), (piece, _) in zip(scored, pieces, strict=False) if token and piece)
-    return not any(token != piece and piece.isascii() and UNDECODED.search(token) for token, piece in both)
+    odd = any(token != piece and piece.isascii() and UNDECODED.search(token) for token, piece in both)
+    return None if odd else pieces
 
 
 def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:
-    """Return where the next token begins and ends in the text; None if it does not match.
-
-    After a `run` of undecoded tokens it begins at least one character further on.
-    """
+    """Return where the next token is in the text, after a `run` of undecoded tokens; None if it does not match."""
     for spelling in _spellings(token, first=at == 0) if token else ():
         begin = text.find(spelling, at + 1, at + _reach(at, run) + len(spelling)) if run else at
         if begin >= 0 and text.startswith(spelling, begin):
@@ -151,3 +144,50 @@ def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
     if len(pairs) > 1 and all(score <= IMPOSSIBLE_LOG_PROBABILITY for _, score in pairs[1:]):
         raise ValueError("the server reports that every token of the text is impossible")
     return pairs
+
+
+Way = Mapping[str, Any]
+
+
+@dataclass
+class ScoringDiscovery:
+    """A search for the way in which one server scores texts."""
+
+    ask: Callable[[str, Way, Callable[[], None]], Awaitable[Scores]]  # sends a text in one of the `WAYS`
+    who: Callable[[], str]  # returns the server's name for messages
+    lacks: bool  # the server accepts no way
+    way: Way | None = None  # that the server accepted
+    _finding_out: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _faults: int = 0
+
+    async def score(self, request: ModelRequest) -> Scores:
+        """Return the scores of a passage. Raises `LackError` if the server scores no text, and the errors of `ask`."""
+        if self.way is None:
+            async with self._finding_out:
+                if self.way is None:
+                    return await self._found_out(request)
+        return await self.ask(request.passage.text, self.way, request.again)
+
+    # most_faults: failures of a server that has not scored a text yet
+    async def _found_out(self, request: ModelRequest, *, most_faults: int = 3) -> Scores:
+        lacked = self.lacks
+        for number, way in enumerate(() if lacked else WAYS):
+            if number:
+                request.again()
+            try:
+                scores = await self.ask(request.passage.text, way, request.again)
+            except FatalError:
+                continue  # may concern these requests only: others show whether key and quota are good
+            except TransientError as error:
+                self._faults += not error.crowded
+                if self._faults < most_faults:
+                    raise
+                continue  # some servers fail at unknown parameters
+            too_long = scores.state is ReplyState.FAILED and scores.detail.startswith(TOO_LONG)
+            if scores.state is ReplyState.REFUSED or too_long:
+                return scores  # only this text is refused; others may be scored
+            if scores.state is ReplyState.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
+                self.way = way
+                return scores
+        self.lacks = True
+        raise LackError(f"{self.who()} does not score a given text", sent=not lacked)

@@ -1,7 +1,4 @@
-"""Readers of a server's JSON, in OpenAI's form and in the variants of other servers.
-
-The SDK's own types accept any value for any field. Here the type of every field is checked.
-"""
+"""Readers of a server's JSON, in OpenAI's form and in variants. They check the type of every field."""
 
 import json
 import time
@@ -12,10 +9,11 @@ from math import fsum, isfinite
 from typing import Any
 
 from tabcontam.evidence.base import Usage
-from tabcontam.models.prompt_form import PromptForm
+from tabcontam.models.base import WENT_ON, PromptForm
 from tabcontam.reading.wrapping import without_thought
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # owners of entries whose `created` is the time of the listing
+ENDLESS = "endless"  # the `finish_reason` of an answer that was ended before its end
 SAYING = ("error", "message", "detail", "msg", "errors")  # fields of an error's body that may contain its message
 DEEPEST = 8  # levels of a nested body that are read
 
@@ -23,25 +21,26 @@ Listed = Mapping[str, Any]  # the entry of one model in a list of models
 
 
 @dataclass(frozen=True)
-class OpenAIAnswer:
-    """One choice of a reply: its visible text, why it ended, and whether the model thought before it."""
+class ServedAnswer:
+    """An answer of any server: its visible text, why it ended, and what it cost."""
 
-    text: str
-    finish: str
-    refusal: str
-    thought: bool
-    tokens: int | None
+    text: str = ""
+    tokens: int | None = None  # of the text
     usage: Usage | None = None
+    cut: bool = False  # at the token limit, which includes the thinking
+    thought: bool = False  # the model thought before it
+    refusal: str = ""  # why there is no answer
+    stopped: str = ""  # any other reason why the text ended, "" for its natural end
+    broken: str = ""  # the failure of the server while it wrote
     log_probability: float | None = None
 
     @property
-    def cut(self) -> bool:
-        """Return whether the text was cut at the token limit."""
-        return self.finish in ("length", "max_tokens", "model_length")
+    def cramped(self) -> bool:
+        """Return whether the model thought until the tokens were used up."""
+        return self.cut and self.thought
 
 
-def chat_answer(body: object) -> OpenAIAnswer:
-    """Return the answer in a chat reply. Raises ValueError if there is none."""
+def chat_answer(body: object) -> ServedAnswer:
     choice = _choice(body)
     message = choice.get("message")
     if not isinstance(message, dict):
@@ -51,37 +50,44 @@ def chat_answer(body: object) -> OpenAIAnswer:
     spent = _reasoning_tokens(body)
     apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
     refused = message.get("refusal")
-    return OpenAIAnswer(
-        text=text,
-        finish=_finish(choice),
-        refusal=refused if isinstance(refused, str) else refusal,
-        # OpenAI does not show the thinking but counts its tokens.
-        thought=parts_thought or tags_thought or apart or spent > 0,
-        tokens=_answer_tokens(body),
-        usage=usage(body),
-        log_probability=_log_probability(choice),
-    )
+    # OpenAI does not show the thinking but counts its tokens.
+    thought = parts_thought or tags_thought or apart or spent > 0
+    return _answer(body, choice, text, refused if isinstance(refused, str) else refusal, thought)
 
 
-def completion_answer(body: object) -> OpenAIAnswer:
-    """Return the answer in a completion reply. Raises ValueError if there is none."""
+def completion_answer(body: object) -> ServedAnswer:
     choice = _choice(body)
     text = choice.get("text")
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
-    counts = (_answer_tokens(body), usage(body), _log_probability(choice))
-    return OpenAIAnswer(text or "", _finish(choice), "", False, *counts)
+    return _answer(body, choice, text or "")
+
+
+def _answer(
+    body: object, choice: Mapping[str, Any], text: str, refusal: str = "", thought: bool = False
+) -> ServedAnswer:
+    finish, written = choice.get("finish_reason"), _written(body)
+    return ServedAnswer(
+        text=text,
+        tokens=None if written is None else max(0, written - _reasoning_tokens(body)),
+        usage=usage(body),
+        cut=finish in ("length", "max_tokens", "model_length"),
+        thought=thought,
+        refusal=refusal or ("content filter" if finish == "content_filter" else ""),
+        stopped=WENT_ON if finish == ENDLESS else "",
+        broken="the server stopped with an error" if finish == "error" else "",
+        log_probability=_log_probability(choice),
+    )
 
 
 def _log_probability(choice: Mapping[str, Any]) -> float | None:
-    """Return the log-probability of all written tokens together; None if a token has no number."""
     content = json_at(choice, "logprobs", "content")
     each = [json_at(token, "logprob") for token in content] if isinstance(content, list) else []
     numbers = [float(one) for one in each if isinstance(one, int | float) and isfinite(one)]
     return fsum(numbers) if numbers and len(numbers) == len(each) else None
 
 
-READERS: Mapping[PromptForm, Callable[[object], OpenAIAnswer]] = {
+READERS: Mapping[PromptForm, Callable[[object], ServedAnswer]] = {
     PromptForm.CHAT: chat_answer,
     PromptForm.COMPLETION: completion_answer,
 }
@@ -93,11 +99,6 @@ def _choice(body: object) -> dict[str, Any]:
         return choice
     detail = message(body)  # some servers report an error with status 200
     raise ValueError(f"the reply holds no choice{detail and ': '}{detail}")
-
-
-def _finish(choice: Mapping[str, Any]) -> str:
-    finish = choice.get("finish_reason")
-    return finish if isinstance(finish, str) else ""
 
 
 def _content(content: object) -> tuple[str, str, bool]:
@@ -133,11 +134,6 @@ def _written(body: object) -> int | None:
 
 def _reasoning_tokens(body: object) -> int:
     return tokens_at(body, "usage", "completion_tokens_details", "reasoning_tokens") or 0
-
-
-def _answer_tokens(body: object) -> int | None:
-    written = _written(body)
-    return None if written is None else max(0, written - _reasoning_tokens(body))
 
 
 def json_at(body: object, *path: str | int) -> Any:
@@ -181,7 +177,6 @@ def is_page(text: str) -> bool:
 
 
 def parsed(text: str) -> object:
-    """Return the JSON in a text; None if the text is no JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None

@@ -1,16 +1,13 @@
 """A provider for each service of `services.toml`: OpenAI's protocol at the service's own address, with its own key."""
 
 from tabcontam.models.catalogue import CatalogueEntry
-from tabcontam.models.keys import split_variable
-from tabcontam.models.openai.address import parse_address
+from tabcontam.models.keys import parse_address, split_variable
 from tabcontam.models.openai.provider import OpenAIModel, open_server
 from tabcontam.models.provider_record import ModelSettings, Offer, Provider
 from tabcontam.models.services import Service, load_services
 
 
 def provider_of(service: Service) -> Provider:
-    """Return the provider of a service. It lists, finds and opens the service's LLMs."""
-
     def opened(rest: str, settings: ModelSettings) -> OpenAIModel:
         named, variable = split_variable(rest)
         name, address = parse_address(named, service.name)

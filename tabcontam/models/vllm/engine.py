@@ -12,32 +12,36 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from tabcontam.errors import one_line
-from tabcontam.evidence.questions import Prompt
+from tabcontam.evidence.questions import Prompt, Reply
 from tabcontam.models.base import FatalError
-from tabcontam.models.hf.decoding import allowance_of
+from tabcontam.models.hf.decoding import allowance_of, reply_of, room_of
 from tabcontam.models.hf.loading import release
 from tabcontam.models.hf.model_tokenizer import PromptTokens
-from tabcontam.models.hf.row_ends import RowEnds
+from tabcontam.models.hf.row_batches import RowEnds
+from tabcontam.models.hf.saved_model import SavedEngine
 from tabcontam.models.thresholds import LEAST_LOG_PROBABILITY
 from tabcontam.models.vllm.engine_start import EngineParts, ModelFiles, start
 
 Got = TypeVar("Got")
 
 
-class Engine:
+class Engine(SavedEngine):
     """A running engine. It can be called from any event loop, many times at once. `of` starts one."""
 
-    def __init__(self, started: EngineParts, loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
-        self.text, self.eos, self.context, self.version = started.text, started.eos, started.context, started.version
-        self._engine: Any = started.engine
-        self._vocabulary = started.vocabulary
+    def __init__(self, parts: EngineParts, loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+        self.parts, self.text, self.context = parts, parts.text, parts.context
         self._loop, self._thread = loop, thread
         self._requests = count()
 
+    @property
+    def most_scored(self) -> int:
+        return self.context - 1  # the engine writes one token after each text
+
+    def room(self, row: PromptTokens) -> int:
+        return room_of(row, self.context)
+
     @classmethod
     async def of(cls, files: ModelFiles) -> "Engine":
-        """Start and return the engine for a model. Raises `UsageError`."""
-
         async def begun() -> EngineParts:
             return start(files)
 
@@ -50,17 +54,33 @@ class Engine:
             await asyncio.to_thread(_end, loop, thread)
             raise
 
-    async def answer(self, row: PromptTokens, prompt: Prompt) -> Sequence[int]:
-        """Return the tokens of an answer, up to the place where `hf:` would end it."""
-        return await _on(self._loop, self._answered(row, prompt))
+    async def answer(self, row: PromptTokens, prompt: Prompt) -> Reply:
+        return reply_of(row, await _on(self._loop, self._answered(row, prompt)), self.text, self.parts.eos)
 
-    async def values(self, ids: Sequence[int]) -> list[float]:
-        """Return the log-probability of each token given those before it. The first token counts as uniform."""
-        return await _on(self._loop, self._valued(ids))
+    async def scores(self, ids: tuple[int, ...]) -> Sequence[tuple[float, ...]]:
+        return [(value,) for value in await _on(self._loop, self._valued(ids))]
+
+    async def sums(self, texts: Sequence[tuple[int, ...]], head: int) -> Sequence[float]:
+        found = await asyncio.gather(*(_on(self._loop, self._valued(ids)) for ids in texts))
+        return [sum(values[head:]) for values in found]
+
+    def described(self, error: Exception) -> str:
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        if isinstance(error, EngineDeadError):
+            raise FatalError("vLLM's engine ended while it computed, and answers nothing more") from error
+        return f"{type(error).__name__}: {one_line(error)}"
 
     async def close(self) -> None:
-        """End the engine's processes, and free the memory."""
-        await _on(self._loop, self._ended())
+        async def ended() -> None:
+            self.parts.engine.shutdown()
+            del self.parts
+            tasks = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+        await _on(self._loop, ended())
         await asyncio.to_thread(_end, self._loop, self._thread)
         release()  # an engine that is not released prints complaints at exit
 
@@ -69,19 +89,14 @@ class Engine:
         from vllm.sampling_params import RequestOutputKind
 
         ends = RowEnds(
-            [row],
-            start=0,
-            allowances=[allowance_of(row, self.context)],
-            eos=self.eos,
-            decode=self.text.decode,
-            stopping=lambda: False,
+            [row], start=0, allowances=[allowance_of(row, self.context)], eos=self.parts.eos, decode=self.text.decode
         )
         watched = bool(row.stop or row.thinks or row.goes_on)  # else the engine itself detects the end
         parameters = SamplingParams(
             temperature=prompt.temperature,
             seed=prompt.sample if prompt.temperature else None,
             max_tokens=ends.remaining,
-            stop_token_ids=sorted(self.eos),
+            stop_token_ids=sorted(self.parts.eos),
             detokenize=False,
             output_kind=RequestOutputKind.CUMULATIVE if watched else RequestOutputKind.FINAL_ONLY,
         )
@@ -113,7 +128,7 @@ class Engine:
                 scored = output.prompt_logprobs
         own = [each[token].logprob for token, each in zip(ids[1:], scored[1:], strict=True)]
         return [
-            -log(self._vocabulary),
+            -log(self.parts.vocabulary),
             *(LEAST_LOG_PROBABILITY if value < LEAST_LOG_PROBABILITY else value for value in own),
         ]
 
@@ -121,16 +136,8 @@ class Engine:
         from vllm import TokensPrompt
 
         prompt = TokensPrompt(prompt_token_ids=list(ids))
-        outputs: AsyncGenerator[Any, None] = self._engine.generate(prompt, parameters, str(next(self._requests)))
+        outputs: AsyncGenerator[Any, None] = self.parts.engine.generate(prompt, parameters, str(next(self._requests)))
         return outputs
-
-    async def _ended(self) -> None:
-        engine, self._engine = self._engine, None
-        engine.shutdown()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _on(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Got]) -> Got:
@@ -142,12 +149,3 @@ def _end(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()
-
-
-def describe_engine_error(error: Exception) -> str:
-    """Return a description of an error of one request. Raises `FatalError` if the whole engine is lost."""
-    from vllm.v1.engine.exceptions import EngineDeadError
-
-    if isinstance(error, EngineDeadError):
-        raise FatalError("vLLM's engine ended while it computed, and answers nothing more") from error
-    return f"{type(error).__name__}: {one_line(error)}"

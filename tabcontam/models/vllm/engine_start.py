@@ -1,7 +1,6 @@
 """Starting of vLLM's engine for a model's name or folder. No code of a repository is run. Each error is one line.
 
-Weights are read only from safetensors. The engine computes in its own processes. Their output is not shown; after a
-failure, its cause is searched for there and reported in one line.
+The engine computes in its own processes. Their output is not shown; after a failure, its cause is searched for there.
 """
 
 import os
@@ -42,16 +41,12 @@ class ModelFiles:
 
     @property
     def chat(self) -> bool:
-        """Return whether the tokenizer has a chat template."""
         return bool(getattr(self.tokenizer, "chat_template", None))
 
 
 @dataclass(frozen=True)
 class EngineParts:
-    """An engine with its tokenizer, the tokens that end an answer, its sizes and its version.
-
-    `context` is the most tokens of a prompt and its answer together.
-    """
+    """An engine with all that its answers depend on. `context`: the most tokens of a prompt and its answer together."""
 
     engine: Any
     text: ModelTokenizer
@@ -71,12 +66,21 @@ def files_of(name: str) -> ModelFiles:
     config = configuration(spec, folder)
     if config.is_encoder_decoder:
         raise UsageError(f"{spec} is a sequence-to-sequence model, which only hf: can ask; write hf:{name}")
-    return ModelFiles(name, folder, config, load_tokenizer(spec, folder), _generation_config(spec, folder, config))
+    tokenizer = load_tokenizer(spec, folder)
+    with report_loading_errors(spec):
+        from transformers import GenerationConfig
+
+        stated = (folder / "generation_config.json").is_file()
+        own = GenerationConfig.from_pretrained(folder, local_files_only=True) if stated else None
+        return ModelFiles(name, folder, config, tokenizer, own or GenerationConfig.from_model_config(config))
 
 
 def start(files: ModelFiles) -> EngineParts:
-    """Start an engine for a model. Raises `UsageError`."""
-    gpus = _gpus(files.config)
+    # The number of GPUs: the most among which the attention heads can be divided equally.
+    import torch
+
+    heads = getattr(files.config.get_text_config(), "num_attention_heads", 1)
+    gpus = max(number for number in range(1, max(1, torch.cuda.device_count()) + 1) if heads % number == 0)
     return _started(files, gpus, _engine(files, gpus))  # vLLM keeps this frame, which must not refer to the engine
 
 
@@ -94,7 +98,6 @@ def _started(files: ModelFiles, gpus: int, engine: Any) -> EngineParts:
 
 
 def _check_at_hand(name: str) -> None:
-    """Raise `UsageError` if vLLM is not installed, or finds no GPU that it can use."""
     otherwise = (
         f"write hf:{name}, which needs none, or, for a vLLM server that runs already, "
         "vllm:NAME@http://127.0.0.1:8000/v1"
@@ -119,31 +122,16 @@ def _device() -> str:
     return str(current_platform.device_type)
 
 
-def _gpus(config: Any) -> int:
-    """Return the number of GPUs to use: the most among which the attention heads can be divided equally."""
-    import torch
-
-    heads = getattr(config.get_text_config(), "num_attention_heads", 1)
-    return max(number for number in range(1, max(1, torch.cuda.device_count()) + 1) if heads % number == 0)
-
-
-def _generation_config(spec: str, folder: Path, config: Any) -> Any:
-    from transformers import GenerationConfig
-
-    if not (folder / "generation_config.json").is_file():
-        return GenerationConfig.from_model_config(config)
-    with report_loading_errors(spec):
-        return GenerationConfig.from_pretrained(folder, local_files_only=True)
-
-
 def _engine(files: ModelFiles, gpus: int) -> Any:
-    """Start an engine that accepts and returns only token ids, and return it."""
     with tempfile.TemporaryFile() as log:  # the engine's processes write to it until they end
         try:
             with _STARTING, _apart(log):
                 return _begun(files, gpus)
         except Exception as error:  # any kind of error
-            why = _cause(log, error)
+            log.seek(0)
+            # The first error that its processes printed, else this one.
+            match = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
+            why = match[1][:300].strip() if match else one_line(error)
             full = f"; only one vllm: model fits at a time: {option_name('ray')} loads one after the other"
             raise UsageError(
                 f"vllm:{files.name} cannot be loaded: {why}{full if 'memory' in why.lower() else ''}; "
@@ -176,10 +164,7 @@ def _begun(files: ModelFiles, gpus: int, *, largest_that_fits: int = -1) -> Any:
 
 @contextmanager
 def _apart(log: IO[bytes]) -> Iterator[None]:
-    """Redirect all output within the context into a file, also the output of processes started there.
-
-    These processes ignore Ctrl-C, by which the user asks this process to finish its current work.
-    """
+    """Redirect the output of this process and of those started here into a file. The latter ignore Ctrl-C."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = {number: os.dup(number) for number in (1, 2)}
@@ -194,10 +179,3 @@ def _apart(log: IO[bytes]) -> Iterator[None]:
         for number, copy in kept.items():
             os.dup2(copy, number)
             os.close(copy)
-
-
-def _cause(log: IO[bytes], error: Exception) -> str:
-    """Return why an engine did not start: the first error that its processes printed, else `error`."""
-    log.seek(0)
-    match = CAUSE.search(log.read().decode("utf-8", "replace")) or CAUSE.search(str(error))
-    return match[1][:300].strip() if match else one_line(error)

@@ -13,7 +13,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.models.prompt_form import PromptForm
+from tabcontam.models.base import PromptForm
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.twins.twin_making import unseen
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference

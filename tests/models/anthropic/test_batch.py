@@ -5,7 +5,7 @@ import time
 import pytest
 
 from tabcontam.evidence.base import ReplyState
-from tabcontam.models.anthropic.batch import AnthropicBatches
+from tabcontam.models.anthropic.provider import AnthropicBatches
 from tests.loopback_anthropic import NAME
 from tests.loopback_anthropic_batches import AnthropicBatchServer
 from tests.loopback_batches import Batch

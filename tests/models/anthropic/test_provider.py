@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Message, Prompt
-from tabcontam.models.anthropic.errors import concern, wait
 from tabcontam.models.anthropic.provider import AnthropicModel
+from tabcontam.models.anthropic.replies import concern
 from tabcontam.models.base import ModelRequest, TransientError
-from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.errors import Problem, wait
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_anthropic import NAME, AnthropicServer, error, model, reply

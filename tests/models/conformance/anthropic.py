@@ -4,13 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-import pytest
-
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
-from tabcontam.models.anthropic import connection, provider
+from tabcontam.models.anthropic import provider
 from tabcontam.models.anthropic.provider import ANTHROPIC, AnthropicModel
 from tabcontam.models.anthropic.replies import read_answer
-from tabcontam.models.openai import connection as openai_connection
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_anthropic import CREATED, NAME, AnthropicServer, error, model, reply
 from tests.loopback_http import Answer, Response
@@ -56,7 +53,7 @@ def pickily(taken: str | None, effort: bool = True) -> Callable[[], Answer]:
 class Anthropic(Provider):
     """Claude at Anthropic."""
 
-    name = sdk = "anthropic"
+    name = "anthropic"
     server = AnthropicServer
     llm = NAME
     module: ClassVar[ModuleType] = provider
@@ -81,9 +78,6 @@ class Anthropic(Provider):
         "ANTHROPIC_PROFILE",
     )
     bad_names = ("", " ", "a b", "../x", ".", "a?key=1", "a#b", "é", "a\n", "a" * 300)
-    missing = ("anthropic",)
-    needed = 'anthropic: needs Anthropic\'s SDK; type: pip install "tabcontam[anthropic]"'
-    stopped = "Anthropic's SDK does not start: "
 
     path = "/v1/messages"
     sent: ClassVar[Body] = {
@@ -327,13 +321,5 @@ class Anthropic(Provider):
         }
 
     async def client_address(self, model: Any) -> str:
-        return str(model.connection().base_url).rstrip("/")
-
-    def bare(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().bare(monkeypatch)
-        monkeypatch.setattr(provider, "CONNECT_RETRIES", 0)
-
-    def impatient(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-        monkeypatch.setattr(provider, "CONNECT_SECONDS", seconds)
-        for module in (connection, openai_connection):  # the client's limit, and what is said of it
-            monkeypatch.setattr(module, "SECONDS", seconds)
+        with model.clients().borrowed() as client:
+            return str(client.base_url).rstrip("/")

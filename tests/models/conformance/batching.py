@@ -117,7 +117,7 @@ GEMINI = Batched(
         (loopback_gemini.error(3, "Request contains something odd"), False),
     ),
     refused=loopback_gemini.error(3, "Developer instruction is not enabled for models/gemma-3-27b-it"),
-    left_out=lambda written: "system_instruction" not in written["config"],
+    left_out=lambda written: "systemInstruction" not in written,
     endings=(
         (("BATCH_STATE_EXPIRED", {}), "the batch expired before it was answered", False),
         (("BATCH_STATE_CANCELLED", {}), "the batch was cancelled before it was answered", False),

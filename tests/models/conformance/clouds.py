@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tabcontam.models.bedrock import provider as bedrock
-from tabcontam.models.gemini.vertex import VertexModel
+from tabcontam.models.gemini.provider import VertexModel
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tests import loopback_gemini
 from tests.loopback_clouds import PROJECT, TOKEN, CloudServer, VertexServer

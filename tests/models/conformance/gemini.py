@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-import pytest
-
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
 from tabcontam.models.gemini import provider
 from tabcontam.models.gemini.provider import GOOGLE, GeminiModel
@@ -70,7 +68,6 @@ class Gemini(Provider):
     """Gemini and Gemma at Google."""
 
     name = "gemini"
-    sdk = "google.genai"
     server = GeminiServer
     llm = NAME
     module: ClassVar[ModuleType] = provider
@@ -104,9 +101,6 @@ class Gemini(Provider):
         "GOOGLE_VERTEX_BASE_URL",
     )
     bad_names = ("", " ", "a b", "a/b", "../x", "a..b", "a?key=1", "a#b", "models/", "é", "a\n")
-    missing = ("google.genai", "google.genai.client", "google.genai.errors", "google.genai.types", "httpx2")
-    needed = 'gemini: needs google-genai; type: pip install "tabcontam[gemini]"'
-    stopped = "google-genai does not start: "
 
     path = f"/v1beta/models/{NAME}:generateContent"
     sent: ClassVar[Body] = {
@@ -174,8 +168,9 @@ class Gemini(Provider):
         (Response({"a": 1}, cut=True), Passing("cut connection")),
         *(
             (Response(raw=raw), Passing("broken JSON"))
-            for raw in (b"", b'{"candidates": [', b"<html>", b"\xff\xfe", b"[" * 200_000)
+            for raw in (b"", b'{"candidates": [', b"\xff\xfe", b"[" * 200_000)
         ),
+        (Response(raw=b"<html>"), Passing("web page")),
         (Response(raw=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), Passing("broken JSON")),
         # A small quota is not the end.
         *(
@@ -217,7 +212,7 @@ class Gemini(Provider):
         (ELSEWHERE, "does not serve the region of this computer; ask from another region"),
     )
     fatal_line = r"^the server at http://127\.0\.0\.1:\d+ .*; it answered HTTP 4\d\d: "
-    timed_out = "timed out after 0 s"
+    timed_out = "timed out after 0.3 s"
     wrong_key = WRONG_KEY
     refused_key = "Google refused the key in GEMINI_API_KEY; check it"
     moved = "does not speak the Gemini protocol"
@@ -252,8 +247,8 @@ class Gemini(Provider):
         [b"<html>", b"", b"[" * 100_000, b"7", b'{"name": []}', b"\xff"],
         "does not speak the Gemini protocol",
     )
-    silent = "no answer in 0 s"
-    busy = (error(503, "overloaded", "UNAVAILABLE"), "overloaded", provider.CONNECT_TRIES)
+    silent = "no answer in 0.05 s"
+    busy = (error(503, "overloaded", "UNAVAILABLE"), "overloaded", 2)
 
     refusals = (
         ("seed", error(400, "Unsupported field: seed")),
@@ -333,8 +328,5 @@ class Gemini(Provider):
         }
 
     async def client_address(self, model: Any) -> str:
-        return str(model.connection()._api_client._http_options.base_url)
-
-    def bare(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().bare(monkeypatch)
-        monkeypatch.setattr(provider, "CONNECT_WAIT", 0.001)
+        with model.clients().borrowed() as client:
+            return str(client.base_url).rstrip("/").removesuffix("/v1beta")

@@ -4,12 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
-import pytest
-
-from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Usage
-from tabcontam.models.openai import connection, provider
-from tabcontam.models.openai.address import OPENAI
+from tabcontam.models.keys import OPENAI
+from tabcontam.models.openai import provider
 from tabcontam.models.openai.provider import OpenAIModel
 from tabcontam.models.openai.replies import chat_answer, completion_answer
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
@@ -63,7 +60,7 @@ def reasoning(body: Body) -> Response:
 class OpenAI(Provider):
     """OpenAI's protocol, in its chat form."""
 
-    name = sdk = "openai"
+    name = "openai"
     server = LoopbackServer
     llm = "model"
     module: ClassVar[ModuleType] = provider
@@ -82,7 +79,6 @@ class OpenAI(Provider):
     keys = ("OPENAI_API_KEY",)
     secrets = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET")
     no_key = "no key for OpenAI; set the environment variable OPENAI_API_KEY"
-    no_key_is = UsageError
     environment = (
         "OPENAI_ADMIN_KEY",
         "OPENAI_ORG_ID",
@@ -299,6 +295,3 @@ class OpenAI(Provider):
     async def client_address(self, model: Any) -> str:
         with model.clients().borrowed() as client:
             return str(client.base_url).rstrip("/")
-
-    def impatient(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-        monkeypatch.setattr(connection, "SECONDS", seconds)

@@ -16,7 +16,9 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, Usage
+from tabcontam.models import served_llm
 from tabcontam.models.base import FatalError, ModelRequest, TransientError
+from tabcontam.models.openai import connection
 from tests.loopback_http import USUAL, Answer, Entry, Loopback, Response
 
 OTHER_KEY = "TABCONTAM_API_KEY"
@@ -63,7 +65,6 @@ class Provider(ABC):
     """One provider. Where a test of the suite says nothing else, the server is somebody else's and wants no key."""
 
     name: ClassVar[str]
-    sdk: ClassVar[str]
     server: ClassVar[type[Loopback]]
     llm: ClassVar[str]  # one that its server has
     module: ClassVar[ModuleType]
@@ -76,13 +77,9 @@ class Provider(ABC):
     keys: ClassVar[Sequence[str]]
     secrets: ClassVar[Sequence[str]]  # the variables that hold a key of the maker's, for its own SDK too
     no_key: ClassVar[str]
-    no_key_is: ClassVar[type[Exception]] = FatalError  # where it is asked nevertheless
     environment: ClassVar[Sequence[str]]  # what the SDK would read
     base_url: ClassVar[str]
     bad_names: ClassVar[Sequence[str]] = ()
-    missing: ClassVar[Sequence[str]] = ()  # the modules of an SDK that is an extra
-    needed: ClassVar[str] = ""  # the line for who lacks it
-    stopped: ClassVar[str] = ""  # the line where the environment stops the SDK
 
     # what is sent: the body of the first request, and of one with a chat that has odd texts
     path: ClassVar[str]
@@ -185,11 +182,12 @@ class Provider(ABC):
         """Nothing of the developer's own environment, and no waiting."""
         for name in (*self.environment, *self.keys, OTHER_KEY):
             monkeypatch.delenv(name, raising=False)
+        monkeypatch.setattr(served_llm, "CONNECT_RETRIES", 0)
 
     def impatient(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
         """Have requests be answered within so many seconds, and the question for the model too."""
-        for name in ("SECONDS", "CONNECT_SECONDS"):
-            monkeypatch.setattr(self.module, name, seconds)
+        monkeypatch.setattr(served_llm, "CONNECT_SECONDS", seconds)
+        monkeypatch.setattr(connection, "SECONDS", seconds)
 
     def passes(self, server: Loopback, monkeypatch: pytest.MonkeyPatch) -> Any:
         """The model at a server that passes for its maker's."""

@@ -1,10 +1,5 @@
 """What Gemini's batches alone do. What all batches do is in `tests.models.conformance`."""
 
-import json
-
-from tabcontam.evidence.base import Message, Prompt
-from tabcontam.models.base import ModelRequest
-from tabcontam.models.gemini.provider import GeminiModel
 from tests.loopback_gemini import NAME
 from tests.loopback_gemini_batches import GeminiBatchServer
 from tests.models.conformance.provider import SECRET
@@ -29,10 +24,3 @@ def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:
         client.batches.cancel(name=made.name)
         assert server.submitted[0].status == "BATCH_STATE_CANCELLED"
         client.close()
-
-
-def test_a_request_is_no_longer_than_it_is_reckoned() -> None:
-    batches = GeminiModel(NAME).batches
-    assert batches
-    line = batches.written("a", ModelRequest(Prompt((Message("user", "Zeile\n\u2028ä" * 100),), "", ""), 16))
-    assert len(line) >= len(json.dumps(json.loads(line)))

@@ -10,7 +10,7 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Message, Prompt, Reply
 from tabcontam.models.base import FatalError, ModelRequest, TransientError
-from tabcontam.models.gemini.vertex import VertexModel
+from tabcontam.models.gemini.provider import VertexModel
 from tabcontam.models.keys import NO_KEY
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tests.loopback_clouds import PROJECT, PUBLISHED, TokenServer, VertexServer

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.models.gguf import gguf_files
-from tabcontam.models.gguf.gguf_files import carried, facts, find
+from tabcontam.models.gguf import provider as gguf_files
+from tabcontam.models.gguf.provider import carried, facts, find
 
 CHATS = (23).to_bytes(8, "little") + b"tokenizer.chat_template" + bytes(4) + b"{% for message in messages %}"
 TAKES_8192 = (20).to_bytes(8, "little") + b"llama.context_length" + (4).to_bytes(4, "little") + b"\x00\x20\x00\x00"

@@ -14,8 +14,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Message, Prompt, Reply, ReplyState
 from tabcontam.models.base import WENT_ON, ModelRequest, PromptForm
 from tabcontam.models.gguf import provider
-from tabcontam.models.gguf.gguf_files import carried
-from tabcontam.models.gguf.provider import GGUFModel
+from tabcontam.models.gguf.provider import GGUFModel, carried
 from tabcontam.models.provider_record import ModelSettings
 from tabcontam.models.provider_registry import resolve
 from tests.commands import tabcontam

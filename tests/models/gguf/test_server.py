@@ -11,8 +11,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Message, Passage, Prompt, Reply, ReplyState
 from tabcontam.evidence.structured_answers import PROBE, PROBE_TOKENS, is_enforced, read_structured_answer
 from tabcontam.models.base import LackError, ModelRequest, PromptForm
-from tabcontam.models.gguf.gguf_files import find
-from tabcontam.models.gguf.provider import serve
+from tabcontam.models.gguf.provider import find, serve
 from tabcontam.models.openai.provider import OpenAIModel
 from tests.models.gguf.test_provider import COUNTING, PACKAGE, is_here
 

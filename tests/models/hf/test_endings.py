@@ -9,8 +9,9 @@ import pytest
 
 from tabcontam.evidence.base import Endings, Likelihoods, ReplyState
 from tabcontam.models.base import Model, ModelRequest
-from tabcontam.models.hf.endings import _log_probabilities
+from tabcontam.models.hf import decoding as hf_decoding
 from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.hf.scorer import token_moments
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 from tests.models.hf import tiny
@@ -37,8 +38,8 @@ def opened(folder: Path) -> HFModel:
 
 
 def network(model: HFModel) -> Any:
-    assert model._decoder is not None
-    return model._decoder.model
+    assert isinstance(model._engine, hf_decoding.Decoder)
+    return model._engine.model
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,8 @@ def test_log_probabilities_of_a_model_in_16_bits_have_the_precision_of_32() -> N
     torch.manual_seed(0)
     logits, ids = torch.randn(2, 9, 50_000).mul(4).bfloat16(), torch.randint(50_000, (2, 9))
     exact = logits.double().log_softmax(-1)[:, :-1].gather(2, ids[:, 1:, None])[..., 0]
-    assert torch.allclose(torch.tensor(_log_probabilities(logits, ids)).double(), exact, atol=1e-4)
+    found = torch.tensor([own for own, *_ in token_moments(logits, ids.tolist())]).reshape(2, 8)
+    assert torch.allclose(found.double(), exact, atol=1e-4)
     assert not torch.allclose(
         logits.log_softmax(-1)[:, :-1].gather(2, ids[:, 1:, None])[..., 0].double(), exact, atol=1e-4
     )

@@ -9,8 +9,8 @@ import pytest
 from tabcontam.evidence.base import Endings, ReplyState
 from tabcontam.evidence.likelihood.cell_replacement import replace_cell
 from tabcontam.models.base import ModelRequest
-from tabcontam.models.hf.endings import MERGED
 from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.hf.saved_model import MERGED
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 from tests.models.hf import tiny

@@ -29,11 +29,10 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.models import base
 from tabcontam.models.base import WENT_ON, ModelRequest, PromptForm
 from tabcontam.models.hf import decoding as hf_decoding
-from tabcontam.models.hf import passage_scorer as hf_scores
+from tabcontam.models.hf import scorer as hf_scores
 from tabcontam.models.hf.model_tokenizer import PromptTokens
 from tabcontam.models.hf.provider import HFModel
-from tabcontam.models.hf.row_batches import Batcher
-from tabcontam.models.hf.row_ends import RowEnds
+from tabcontam.models.hf.row_batches import Batcher, RowEnds
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 from tests.models.hf import tiny
@@ -97,15 +96,15 @@ def replies(model: HFModel, requests: Sequence[ModelRequest]) -> list[Reply]:
 
 def generated(model: HFModel) -> Any:
     """The transformers model within, to see or change what it is asked."""
-    assert model._decoder is not None
-    return model._decoder.model
+    assert isinstance(model._engine, hf_decoding.Decoder)
+    return model._engine.model
 
 
 def watched(model: HFModel, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What `generate` is called with."""
     calls: list[dict[str, Any]] = []
-    own, decoder = generated(model).generate, model._decoder
-    assert decoder is not None
+    own, decoder = generated(model).generate, model._engine
+    assert isinstance(decoder, hf_decoding.Decoder)
 
     def generate(**arguments: Any) -> Any:
         # The cache grows while it is used.
@@ -387,9 +386,9 @@ def test_a_prompt_beyond_the_context_fails_and_is_not_cut(llama: Path) -> None:
 
 def test_an_answer_ends_with_the_context(llama: Path) -> None:
     model = opened(llama)
-    assert model._decoder is not None
+    assert isinstance(model._engine, hf_decoding.Decoder)
     text = "a" * 3000
-    while len(model._decoder.text.row(text, 1, ()).ids) > tiny.CONTEXT - 5:
+    while len(model._engine.text.row(text, 1, ()).ids) > tiny.CONTEXT - 5:
         text = text[:-1]
     (reply,) = replies(model, [request(text, 100)])
     assert (reply.state, reply.detail, reply.tokens) == (ReplyState.TRUNCATED, "token limit", 5)
@@ -402,10 +401,10 @@ def test_a_template_makes_it_a_chat_model(tmp_path: Path) -> None:
     folder = chatting(tmp_path, tiny.CHAT)
     model = opened(folder)
     assert model.form is PromptForm.CHAT
-    assert model._decoder is not None
-    row = model._row(model._decoder.text, request("Who?"))
+    assert isinstance(model._engine, hf_decoding.Decoder)
+    row = model._row(model._engine.text, request("Who?"))
     written = "<|system|>\nBe brief.</s>\n<|user|>\nWho?</s>\n<|assistant|>\n"
-    assert model._decoder.text.decode(row.ids) == written.replace("</s>", "")
+    assert model._engine.text.decode(row.ids) == written.replace("</s>", "")
     assert opened(folder, form="completion").form is PromptForm.COMPLETION
     assert replies(model, [request("Who?")])[0].tokens == 16
 
@@ -415,9 +414,9 @@ def test_a_template_without_a_system_role_gets_it_in_the_users_part(template: st
     if template != tiny.NO_SYSTEM:  # one that drops it in silence
         template = tiny.CHAT.replace("m in messages", "m in messages if m['role'] != 'system'")
     model = opened(chatting(tmp_path, template))
-    assert model._decoder is not None
-    row = model._row(model._decoder.text, request("Who?"))
-    assert "<|user|>\nBe brief.\n\nWho?" in model._decoder.text.decode(row.ids)
+    assert isinstance(model._engine, hf_decoding.Decoder)
+    row = model._row(model._engine.text, request("Who?"))
+    assert "<|user|>\nBe brief.\n\nWho?" in model._engine.text.decode(row.ids)
 
 
 def test_a_template_that_takes_nothing_fails_the_reply(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.models.hf.threads import SMALL, fitting_threads, settle_threads
+from tabcontam.models.hf.loading import SMALL, fitting_threads, settle_threads
 from tests.needed import needed
 
 torch: Any = needed("torch")

@@ -8,9 +8,8 @@ import pytest
 
 from tabcontam.evidence.base import Prompt, Query, Reply
 from tabcontam.models.base import Model, ModelRequest
-from tabcontam.models.known import control_excerpt
-from tabcontam.models.known.control import control_documents, open_control
-from tabcontam.models.known.control_excerpt import drawn_places, places_read
+from tabcontam.models.known import control as control_excerpt
+from tabcontam.models.known.control import control_documents, drawn_places, open_control, places_read
 from tabcontam.models.thresholds import EXCERPT_ROWS_AFTER, EXCERPT_ROWS_BEFORE
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table

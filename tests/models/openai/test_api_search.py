@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import Exit
-from tabcontam.models.openai.api_search import other_places, without_endpoint
+from tabcontam.models.openai.connection import other_places, without_endpoint
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer, Received, Response, error
 

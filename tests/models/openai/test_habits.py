@@ -64,7 +64,10 @@ def test_refusals_come_to_an_end(max_tokens: int, room: int | None) -> None:
     assert turns <= 14
 
 
-@given(st.builds(OpenAIHabits, st.just(frozenset({"max_tokens"})), st.booleans(), SMALL, SMALL), st.integers(1, 500))
+@given(
+    st.builds(OpenAIHabits, st.just(frozenset({"max_tokens"})), st.booleans(), most=SMALL, context=SMALL),
+    st.integers(1, 500),
+)
 def test_no_limit_takes_from_the_answer(habits: OpenAIHabits, max_tokens: int) -> None:
     prompt = Prompt((Message("user", "1, 2, " * 100),), "1, 2, ", "")
     for form in (PromptForm.CHAT, PromptForm.COMPLETION):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Passage, Reply, ReplyState, Scores, Usage
 from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
+from tabcontam.models.keys import OPENAI, is_loopback, parse_address
 from tabcontam.models.openai import connection
-from tabcontam.models.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.provider import OpenAIModel
@@ -572,14 +572,14 @@ class TestScore:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         asked = []
 
-        async def post(clients: object, path: str, body: dict[str, Any], watch: object) -> object:
+        async def post(clients: object, path: str, body: dict[str, Any], *others: object) -> object:
             asked.append(body["model"])
             raise NoAnswer(Problem(400))
 
         async def listing(clients: object) -> object:
             return {"data": [{"id": "gpt-4o"}, {"id": "davinci-002"}]}
 
-        monkeypatch.setattr("tabcontam.models.openai.provider.post", post)
+        monkeypatch.setattr("tabcontam.models.served_llm.post", post)
         monkeypatch.setattr("tabcontam.models.openai.provider.listing", listing)
         wanted = frozenset({Capability.SCORE})
         assert OpenAIModel("gpt-4o", None, needs=wanted).may_have == frozenset()

@@ -18,8 +18,8 @@ from tabcontam.evidence.base import Capability, Endings, Message, Passage, Promp
 from tabcontam.evidence.questions import Answer, Likelihoods, Question, Reply, Scores
 from tabcontam.models import base
 from tabcontam.models.base import WENT_ON, FatalError, Model, ModelRequest, PromptForm
-from tabcontam.models.hf.endings import MERGED
 from tabcontam.models.hf.provider import HFModel
+from tabcontam.models.hf.saved_model import MERGED
 from tabcontam.models.vllm.provider import VLLMModel
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships

@@ -22,8 +22,7 @@ from tabcontam.extensions.corpora.infinigram.index_memory import IndexMemory
 from tabcontam.extensions.corpora.infinigram.lookup_requests import LookupRequests
 from tabcontam.extensions.corpora.infinigram.replies import count_in
 from tabcontam.models.base import FatalError, LackError, ModelRequest, PromptForm, TransientError
-from tabcontam.models.keys import NO_KEY
-from tabcontam.models.openai.address import parse_address
+from tabcontam.models.keys import NO_KEY, parse_address
 from tabcontam.models.openai.connection import NoAnswer
 from tabcontam.models.openai.errors import Problem, wait
 from tabcontam.models.provider_record import ModelSettings, Provider
@@ -32,7 +31,6 @@ from tabcontam.models.served_model import ServedModel
 PUBLIC = "https://api.infini-gram.io"
 INDEXES = "https://infini-gram.readthedocs.io/en/latest/api.html"
 NAME = re.compile(r"[\w.-]{1,200}", re.ASCII)
-CONNECT_TRIES = 3
 CONNECT_WAIT, MOST_CONNECT_WAIT = 1.0, 10.0  # seconds: after the first try, at most
 
 
@@ -62,12 +60,12 @@ class InfinigramModel(ServedModel):
 
     async def connect(self) -> None:
         """Request the index's number of tokens, to check that it exists. Raises `UsageError` in one line if not."""
-        everything = {"index": self.model, "query_type": "count", "query": ""}
-        for turn in range(1, CONNECT_TRIES + 1):
+        tries, everything = 3, {"index": self.model, "query_type": "count", "query": ""}
+        for turn in range(1, tries + 1):
             try:
                 self.version = f"tokens={count_in(await self._post(everything))}"
             except TransientError as error:
-                if turn == CONNECT_TRIES:
+                if turn == tries:
                     raise self._mistake(f"{error}: cannot reach {self._who}; check the network and the proxy") from None
                 await asyncio.sleep(min(error.wait or CONNECT_WAIT * turn, MOST_CONNECT_WAIT))
             except NoAnswer as error:
@@ -169,7 +167,5 @@ PROVIDER = Provider(
     _open,
     address=PUBLIC,
     words=("infini-gram", "infinigrams"),
-    log_probabilities="no",
-    seed="no",
     free=True,
 )

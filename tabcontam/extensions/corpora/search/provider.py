@@ -177,7 +177,5 @@ PROVIDER = Provider(
     lambda typed, settings: CorpusModel(typed, settings.spec),
     details=f"separate several paths by {os.pathsep}; #FIELD after them names the field of records that is read",
     words=("documents", "corpora"),
-    log_probabilities="no",
-    seed="no",
     state=_state,
 )
