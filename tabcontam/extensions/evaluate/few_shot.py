@@ -45,7 +45,6 @@ from tabcontam.extensions.evaluate.shot_draws import Draw, draw_shots
 from tabcontam.extensions.evaluate.shot_learners import LEARNERS, absent, learned
 from tabcontam.extensions.evaluate.shot_results import SHOWN, TITLE, ShotResult, evaluated
 from tabcontam.extensions.evaluate.thresholds import TABLLM_SHOTS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion as Asking
 from tabcontam.tables.known_rows import not_known
@@ -146,9 +145,9 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
             raise Skip(found)
         return found
 
-    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
         if not isinstance(reply, Likelihoods):
-            return super().read(query, reply, serializer, dictionary)
+            return super().read(query, reply, serializer)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:

@@ -51,7 +51,6 @@ from tabcontam.extensions.papers.thresholds import (
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
@@ -147,7 +146,7 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
         write = partial(_listed, table, len(rows))
         return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the instances that the answer lists, in order; a hit for the paper if one is an exact instance."""
         if reply.state not in READ or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)

@@ -35,7 +35,7 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.reading.answer_text import declines, plain
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary, stands_in
+from tabcontam.reading.word_decision import stands_in
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextTask
@@ -135,7 +135,7 @@ class GuidedTest(CellTest):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer, or the piece as it was written.
 
         A text is right if the answer begins with all words of the second piece. An answer that declines is unread,
@@ -143,7 +143,7 @@ class GuidedTest(CellTest):
         """
         least_words = 5  # words of a run with which an answer does not count as declining
         if not of_text(query):
-            return super().read(query, reply, serializer, dictionary)
+            return super().read(query, reply, serializer)
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         true, answer = words(query.expected[0] or ""), _without_name(plain(reply.text))

@@ -23,7 +23,6 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
 )
 from tabcontam.extensions.papers.thresholds import CSV_EXAMPLES, CSV_PLACES
 from tabcontam.reading.answer_text import plain
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -86,8 +85,8 @@ class CsvFeatureCompletion(RawTest, RemovedValueTest):
                     return super().cells(query, cells[len(begun)] or "", serializer)
         return super().cells(query, text, serializer)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        reading = super().read(query, reply, serializer, dictionary)
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
+        reading = super().read(query, reply, serializer)
         exact = isinstance(reading.parsed, dict) and agrees(reading.parsed.get(query.asked[0]), query.expected[0])
         return replace(reading, paper_hit=query.paper and reading.readable and exact)
 

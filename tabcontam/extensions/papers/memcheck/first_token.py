@@ -37,7 +37,6 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -124,7 +123,7 @@ class FirstToken(CellBets, RawTest):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)

@@ -44,7 +44,6 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
 from tabcontam.extensions.papers.thresholds import HEADER_CHARACTERS, HEADER_CUTS, MOST_HEADER_ROWS
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -139,7 +138,7 @@ class Header(RawTest):
             answered |= dict(zip(names, cut, strict=True))
         return possible_cells(values_bare(answered, sorts), sorts, lambda cell: False)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells of the continuation; unread if the rest of the row in which the text stops is missing."""
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):

@@ -46,7 +46,6 @@ from tabcontam.extensions.papers.task.packed_table import carried_table, packed
 from tabcontam.extensions.papers.thresholds import MOST_ROW_CHANCE, SAMPLED_ROWS, SAMPLING_SEEDS, SAMPLING_TEMPERATURE
 from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import keys_of, not_known
 from tabcontam.tables.serializers import Serializer
@@ -155,7 +154,7 @@ class Sampling(Test):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return _row(text.rpartition("\n")[0], query.asked) is not None
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the first row in the answer; `weigh` decides whether it is a row of the table."""
         cut = reply.state is ReplyState.TRUNCATED  # the last line may be incomplete
         text = reply.text.rpartition("\n")[0] if cut else reply.text

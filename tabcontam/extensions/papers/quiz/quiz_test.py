@@ -47,7 +47,6 @@ from tabcontam.extensions.papers.quiz.quiz_answers import (
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -152,7 +151,7 @@ class QuizTest(ReferredTest, ResampledTest):
         found = chosen_letter(text, {})
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]

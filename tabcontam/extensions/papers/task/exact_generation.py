@@ -43,7 +43,6 @@ from tabcontam.extensions.papers.thresholds import (
     PUBLISHED_OUTPUTS,
     SECOND_PIECE_TOKENS,
 )
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import sign_flipped
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.known_rows import not_known
@@ -120,11 +119,11 @@ class ExactGeneration(GuidedTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the output as it was written. It is right even if white space and capitals differ."""
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
-        reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
+        reading = super().read(query, replace(reply, text=bare), serializer)
         written = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
         exact = reading.readable and _plain(written) == _plain(query.expected[0])
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())

@@ -61,7 +61,6 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
@@ -209,7 +208,7 @@ class TaskExamples(ResampledTest, CellTest):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return bool(listed_passages(text, cut=True) if of_texts(query) else listed_rows(text, query.asked, cut=True))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         if of_texts(query):
             return read_texts(query, reply)
         rows = listed_rows(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
