@@ -35,7 +35,7 @@ from tabcontam.report.standings import TableStanding, Titles, standings, titles_
 from tabcontam.report.trial_digest import TrialDigest
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind, is_of
-from tabcontam.verdicts.result_types import Result, TableVerdict, count
+from tabcontam.verdicts.result_types import TableVerdict, count
 from tabcontam.verdicts.results import E_VALUE, LlmBlock, ResultColumn, RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
@@ -47,17 +47,6 @@ GRID_STYLE, GRID_SCRIPT = "grid.css", "grid.js"  # for a summary with thousands 
 MOST_SENTENCES = 20  # most sentences on LLMs and controls that are visible at once
 MOST_LISTED = 200  # most tables, or results, in a list of a large run's summary
 MOST_LLMS, MOST_RESULTS = 30, 30 * 15 * 15  # most that fit on one page
-NUMBERS = {
-    "hits": "hits",
-    "answered": "answered",
-    "queries": "queries",
-    "score": "score",
-    "p_value": "p",
-    "q_value": "q",
-    "e_value": "E",
-    "recalled_bits": "recalled bits",
-    "detectable_share": "detectable share",
-}
 
 
 class Pages:
@@ -189,7 +178,7 @@ def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
         "paper_matrices": paper_methods.matrices(view, titles) if papers else [],
         **_of_corpora(view),
         "parts_after": parts_after(view),
-        "written": ResultMarkup(titles, pages, numbers),
+        "written": ResultMarkup(titles, pages),
         "rounded": rounded,
         "counts": count,
         "wide": wide,
@@ -261,26 +250,3 @@ def _doubt(titles: Titles, table: TableVerdict) -> str:
     """Return why the gate's conclusion differs from a table's verdict, or why tests do not count for it; else ""."""
     found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
     return found.reason if found and (found.void or found.conclusion is not same) else ""
-
-
-def numbers(result: Result) -> list[str]:
-    """Return the measured numbers of a result, each with its name; empty if nothing was asked."""
-    if result.queries == 0:
-        return []
-    # The expected score comes from the result's null, which is not always the baseline.
-    by_chance = " by chance" if result.evidence.p_value is not None or result.sequential else ""
-    known = result.numbers
-    named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
-    named["hits"] += f" of {named.pop('answered')}"
-    if "expected_hits" in known:
-        named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{by_chance})"
-    statistic = result.evidence.statistic  # recalled bits can also be the statistic; they are named once
-    if statistic and (statistic.value, statistic.expected) != (result.evidence.hits, result.evidence.expected_hits):
-        key, expected = statistic.name.replace(" ", "_"), statistic.expected
-        more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
-        named[statistic.name] = rounded(key, statistic.value) + more
-    shown = [f"{name} {value}" for name, value in named.items()]
-    if interval := result.evidence.interval:
-        of = f"{result.evidence.interval_of}: " if result.evidence.interval_of else ""
-        shown.append(f"{of}{interval[0]:.3g} to {interval[1]:.3g} (95% interval)")
-    return shown

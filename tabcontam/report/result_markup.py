@@ -5,26 +5,36 @@ itself, as the templates do.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tabcontam.report.environment import trusted_markup
 from tabcontam.report.evidence import PackedEvidence
 from tabcontam.report.heatmap_squares import MARK_SIGNS, css_class, sign, sources_shown, spoken_name, strength
+from tabcontam.report.paper_methods import mark as paper_mark
 from tabcontam.report.published_marks import published
 from tabcontam.report.standings import Titles
 from tabcontam.report.unread import UnreadSummary
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import ResultColumn
-from tabcontam.verdicts.wording import visible
+from tabcontam.verdicts.wording import rounded, visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from tabcontam.report.paper_methods import PaperMark
-
 OPTION = re.compile(r"(--[\w-]+(?: completion)?)")
+NUMBERS = {
+    "hits": "hits",
+    "answered": "answered",
+    "queries": "queries",
+    "score": "score",
+    "p_value": "p",
+    "q_value": "q",
+    "e_value": "E",
+    "recalled_bits": "recalled bits",
+    "detectable_share": "detectable share",
+}
 
 
 @lru_cache(maxsize=10_000)
@@ -44,10 +54,10 @@ def _unread(summary: UnreadSummary) -> str:
 
 
 class ResultMarkup:
-    """A writer of the HTML of a run's results. `pages` names tests with a docstring; `numbers` returns measures."""
+    """A writer of the HTML of a run's results. `pages` names tests with a docstring."""
 
-    def __init__(self, titles: Titles, pages: Collection[str], numbers: Callable[[Result], list[str]]) -> None:
-        self._titles, self._view, self._numbers = titles, titles.view, numbers
+    def __init__(self, titles: Titles, pages: Collection[str]) -> None:
+        self._titles, self._view = titles, titles.view
         self._row = {test: number for number, test in enumerate(self._view.tests, start=1)}
         self._llms: dict[str, str] = {}
         self._tests = {test: escaped(title) for test, title in self._view.test_titles.items()}
@@ -67,11 +77,9 @@ class ResultMarkup:
             "".join(self._square(leaf, number, column, test) for number, column in enumerate(columns, 1))
         )
 
-    def paper_squares(
-        self, leaf: int, columns: Iterable[ResultColumn], test: str, mark_of: "Callable[[Result], PaperMark]"
-    ) -> "Markup":
+    def paper_squares(self, leaf: int, columns: Iterable[ResultColumn], test: str) -> "Markup":
         """Return a row of the papers' heatmap: for each result the published verdict and the result's square."""
-        squares = (self._paper_square(leaf, number, column, test, mark_of) for number, column in enumerate(columns, 1))
+        squares = (self._paper_square(leaf, number, column, test) for number, column in enumerate(columns, 1))
         return trusted_markup("".join(squares))
 
     def entries(self, leaf: int, number: int, column: ResultColumn, packed: PackedEvidence) -> "Markup":
@@ -94,13 +102,11 @@ class ResultMarkup:
             f' aria-label="{spoken}">{sign(result)}</a>{marks}</td>'
         )
 
-    def _paper_square(
-        self, leaf: int, number: int, column: ResultColumn, test: str, mark_of: "Callable[[Result], PaperMark]"
-    ) -> str:
+    def _paper_square(self, leaf: int, number: int, column: ResultColumn, test: str) -> str:
         result = column.results.get(test)
         if result is None:
             return "<td></td>"
-        place, mark = self.place(leaf, number, test), mark_of(result)
+        place, mark = self.place(leaf, number, test), paper_mark(result)
         words = escaped(mark.words)
         named = f"{self._llm(result.llm)}, {escaped(column.label)}, {self._tests[test]}: {words}"
         look = f"says{' said' if mark.found else ''}"
@@ -127,8 +133,8 @@ class ResultMarkup:
             look, unlike = ("differs", "≠ ") if result.differs else ("quiet", "")
             parts.append(f' <span class="{look}">({unlike}the paper\'s rules: {of_paper.value})</span>\n')
         parts.append("</p>\n")
-        if numbers := self._numbers(result):
-            parts.append(f'<p class="numbers">{escaped("; ".join(numbers))}</p>\n')
+        if found := numbers(result):
+            parts.append(f'<p class="numbers">{escaped("; ".join(found))}</p>\n')
         if where := result.where:
             parts.append(f'<p class="numbers">Recalled bits by column: {escaped(where)}</p>\n')
         if unread := packed.unread.get(place):
@@ -138,8 +144,8 @@ class ResultMarkup:
             parts.append(f'<p class="numbers">Null: {escaped(result.evidence.null)}</p>\n')
         for mark in published(self._view, result) if self._sources else ():
             of = f", of {escaped(mark.checkpoint)}" if mark.checkpoint else ""
-            found = "contaminated" if mark.found else "not detected"
-            parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {found}{of}</p>\n')
+            verdict = "contaminated" if mark.found else "not detected"
+            parts.append(f'<p class="numbers">Published by {escaped(mark.source.name)}: {verdict}{of}</p>\n')
         if shown:
             parts.append(
                 f'<details class="evidence" data-cell="{place}"><summary>Evidence: {shown} of '
@@ -158,3 +164,26 @@ class ResultMarkup:
         if llm not in self._llms:
             self._llms[llm] = escaped(self._titles.llm(llm))
         return self._llms[llm]
+
+
+def numbers(result: Result) -> list[str]:
+    """Return the measured numbers of a result, each with its name; empty if nothing was asked."""
+    if result.queries == 0:
+        return []
+    # The expected score comes from the result's null, which is not always the baseline.
+    by_chance = " by chance" if result.evidence.p_value is not None or result.sequential else ""
+    known = result.numbers
+    named = {name: rounded(key, known[key]) for key, name in NUMBERS.items() if key in known}
+    named["hits"] += f" of {named.pop('answered')}"
+    if "expected_hits" in known:
+        named["hits"] += f" ({rounded('expected_hits', known['expected_hits'])} expected{by_chance})"
+    statistic = result.evidence.statistic  # recalled bits can also be the statistic; they are named once
+    if statistic and (statistic.value, statistic.expected) != (result.evidence.hits, result.evidence.expected_hits):
+        key, expected = statistic.name.replace(" ", "_"), statistic.expected
+        more = "" if expected is None else f" ({rounded(key, expected)} expected{by_chance})"
+        named[statistic.name] = rounded(key, statistic.value) + more
+    shown = [f"{name} {value}" for name, value in named.items()]
+    if interval := result.evidence.interval:
+        of = f"{result.evidence.interval_of}: " if result.evidence.interval_of else ""
+        shown.append(f"{of}{interval[0]:.3g} to {interval[1]:.3g} (95% interval)")
+    return shown
