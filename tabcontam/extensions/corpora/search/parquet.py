@@ -6,7 +6,7 @@ from typing import Any
 
 from tabcontam.extensions.corpora.search.documents import DocumentStretch, ReaderInput
 from tabcontam.extensions.corpora.search.file_opening import DamagedFileError, open_file
-from tabcontam.extensions.corpora.search.json_records import paths_of, text_of, text_of_fields
+from tabcontam.extensions.corpora.search.json_values import paths_of, text_of, text_of_fields
 from tabcontam.extensions.corpora.search.tally import Reason
 from tabcontam.tables.readers.base import missing_extra
 
