@@ -300,7 +300,6 @@ class Redaction:
         return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 
     def _note(self, note: Note) -> Note:
-        """Return a note of a run, with published names."""
         if note.kind is NoteKind.DEFAULTS:  # the note repeats the command, which is left out
             return replace(note, text="a project's pyproject.toml set options of the command")
         if note.kind is NoteKind.NOT_READ:  # the note names files

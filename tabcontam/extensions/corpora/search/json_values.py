@@ -45,7 +45,6 @@ def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
 def _document(
     given: ReaderInput, source: str, record: object, fields: Sequence[Sequence[str]]
 ) -> Iterable[DocumentStretch]:
-    """Return the document of a record's values."""
     found = text_of_fields(record, fields) if fields else text_of(record)
     if found is None:
         given.note(Reason.NO_FIELD)

@@ -89,7 +89,6 @@ def _columns(parquet: Any, given: ReaderInput) -> list[str]:
 
 
 def _rows(pyarrow: Any, batch: Any, fields: list[tuple[str, ...]]) -> Iterator[bytes | str]:
-    """Yield the text of each row of a batch."""
     columns = [_texts(pyarrow, column) for column in batch.columns]
     if None not in columns:
         yield from map(b"\n".join, zip(*(column for column in columns if column is not None), strict=True))

@@ -1,4 +1,4 @@
-"""What all feeds share: the type of a text with the date of its publication, and the errors."""
+"""The type of a text with the date of its publication, which all feeds return, and the errors of feeds."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
