@@ -15,7 +15,7 @@ from typing import Any
 
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.config import RunConfig
-from tabcontam.evidence.base import Query, Reply, Trial
+from tabcontam.evidence.base import FeatureFacts, Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answer_cells import few_values
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
@@ -23,7 +23,6 @@ from tabcontam.models.base import as_reply
 from tabcontam.models.openai.replies import chat_answer
 from tabcontam.reading.answer_text import is_mark, same_value
 from tabcontam.reading.endless_answers import goes_on
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.made_orders import orders
@@ -53,7 +52,7 @@ def query_of(case: Mapping[str, Any]) -> Query:
     alike = [query for query in queries(case["table"], case["test"]) if query.asked == asked]
     if not alike:
         few = {name: values for name in asked if (values := few_values(table(case["table"]), name))}
-        alike = [replace(queries(case["table"], case["test"])[0], asked=asked, values=few)]
+        alike = [replace(queries(case["table"], case["test"])[0], asked=asked, features=FeatureFacts(values=few))]
     found = next((query for query in alike if query.expected == expected and query.chance), None)
     like, text = found or next((query for query in alike if query.chance), alike[0]), case["message"]["content"] or ""
     if case["style"] == "echo_prompt":  # it repeats a prompt that no query here has
@@ -74,7 +73,7 @@ def cells_of(case: Mapping[str, Any]) -> Mapping[str, str | None]:
     """The asked cells that count as read."""
     test, serializer = by_id()[case["test"]], load_serializers()[SERIALIZER]
     trial = complete_reply(test, Trial(query_of(case), reply_of(case)), serializer)
-    reading = read_trial(test, trial, serializer, english()).reading
+    reading = read_trial(test, trial, serializer).reading
     if reading is None or not reading.readable:
         return {}
     assert isinstance(reading.parsed, Mapping)

@@ -5,6 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def code_to_run(module: str) -> str:
@@ -37,3 +42,24 @@ def send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
 def processors() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def write_value(stream: BinaryIO, value: object, kind: Any) -> None:
+    """Write a value of the type `kind` as a line of JSON. Raises `OSError` if the other process has ended."""
+    stream.write(json.dumps(_adapter(kind).dump_python(value, mode="json")).encode() + b"\n")
+    stream.flush()
+
+
+def read_value(stream: BinaryIO, kind: Any) -> Any:
+    """Return the next value, of the type `kind`. Raises `EOFError` if the other process has ended."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    return _adapter(kind).validate_python(json.loads(line))
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)

@@ -27,13 +27,12 @@ from tabcontam.evidence.base import (
     Reading,
     ReplyState,
     Statistic,
-    Test,
     Trial,
 )
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.models import provider_registry as subjects
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import ModelSettings, Provider
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -74,7 +73,7 @@ class Pages(Model):
 
 
 @dataclass(frozen=True)
-class RowsHeld(Test):
+class RowsHeld(FeatureTest):
     """Does a document hold the row?"""
 
     id = "rows_held"
@@ -82,7 +81,6 @@ class RowsHeld(Test):
     kind = EvidenceKind.MEMORIZATION
     needs = frozenset({Capability.SEARCH})
     shows_rows = False
-    by_feature = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """A lookup of each of the first rows: its last cell beside the others."""
@@ -91,7 +89,7 @@ class RowsHeld(Test):
             for row, cells in enumerate(table.rows[:ROWS])
         ]
 
-    def read(self, query: Query, reply: Matches, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Matches, serializer: Serializer) -> Reading:
         """Whether a document was found."""
         held = reply.documents > 0
         parsed = {query.asked[0]: query.expected[0] if held else None}

@@ -12,11 +12,11 @@ from tabcontam.baseline.stored_facts import libraries
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import by_id
-from tabcontam.tables.dataset_cards import ClassificationQuestion
+from tabcontam.tables.dataset_cards import ClassificationQuestion, DataDates
 from tabcontam.tables.large.adjoining_rows import AdjoiningRows
 from tabcontam.tables.large.table_excerpt import WholeTableFacts
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
-from tabcontam.tables.table import DrawnCell, Table
+from tabcontam.tables.table import DrawnCell, FileReading, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 from tabcontam.version import __version__
 
@@ -45,6 +45,7 @@ def _facts_of(table: Table) -> dict[str, Any]:
     facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
     facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
     facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
+    facts |= {"dates": asdict(table.dates), "read": asdict(table.read)}
     facts |= {"text": table.text and asdict(table.text), "whole": table.whole and _whole_facts(table.whole)}
     return facts | {"hints": table.hints and dict(table.hints)}
 
@@ -76,6 +77,7 @@ def table_from(facts: Mapping[str, Any]) -> Table:
         DrawnCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
     )
     whole["missing"] = frozenset(facts["missing"])
+    whole |= {"dates": DataDates(**facts["dates"]), "read": FileReading(**facts["read"])}
     whole["text"] = facts["text"] and TextTask(
         **facts["text"] | {"form": TextForm(facts["text"]["form"]), "texts": tuple(facts["text"]["texts"])}
     )

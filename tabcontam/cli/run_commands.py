@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tabcontam.asking.run_progress import Progress
     from tabcontam.runs.run import Outcome, Run
-    from tabcontam.verdicts.earlier_run import EarlierRun
+    from tabcontam.verdicts.gate import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
 
@@ -138,7 +138,7 @@ def _baseline(options: argparse.Namespace, folder: "Path | None") -> "EarlierRun
     if options.baseline is None:
         return None
     from tabcontam.runs.folder import load
-    from tabcontam.verdicts.earlier_run import EarlierRun
+    from tabcontam.verdicts.gate import EarlierRun
 
     if folder is not None and folder.resolve() == options.baseline.resolve():
         raise UsageError(f"--baseline: {options.baseline} is the run itself; name the folder of an earlier one")
@@ -154,9 +154,9 @@ def _judged(
 ) -> int:
     """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
-    from tabcontam.verdicts.earlier_run import judge_new
+    from tabcontam.verdicts.gate import judge
 
-    judgement = judge_new(
+    judgement = judge(
         results,
         baseline,
         llms=llms,

@@ -20,7 +20,6 @@ from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
 from tabcontam.report.trials_by_result import Trial, is_mapping
 from tabcontam.report.unread import UnreadSummary, unread
-from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -102,6 +101,8 @@ class EvidencePacker:
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Add the trials of a result. `asked` maps each query to its trial."""
+        from pydantic_core import to_json
+
         if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
@@ -114,7 +115,8 @@ class EvidencePacker:
         for place in self._places[result.place]:
             if unread_replies:
                 self._unread[place] = unread_replies
-            self._entries[place] = compact(contents), shown_here, len(asked) - shown_here, first
+            text = to_json(contents, inf_nan_mode="constants").decode()
+            self._entries[place] = text, shown_here, len(asked) - shown_here, first
 
     # level: of gzip; the highest level takes three times as long and makes a page only 1/40 smaller
     def packed(self, *, level: int = 4) -> PackedEvidence:
@@ -124,7 +126,7 @@ class EvidencePacker:
         for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
             here = list(own)
             firsts = " ".join(f"{place}:{entries[place][3]}" for place in here)
-            contents = ",".join(f"{compact(place)}:{entries[place][0]}" for place in here)
+            contents = ",".join(f'"{place}":{entries[place][0]}' for place in here)
             zipped = gzip.compress(f"{{{contents}}}".encode(), level, mtime=0)  # no time: equal results, equal pages
             blobs[block] = f"{firsts}\n{b64encode(zipped).decode()}"
         return PackedEvidence(

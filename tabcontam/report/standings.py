@@ -7,10 +7,11 @@ from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts.gate import Conclusion, TableRuling, Tested, cut_short, rulings
+from tabcontam.verdicts.gate import Conclusion, rulings
 from tabcontam.verdicts.memory_share_limit import is_share
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
+from tabcontam.verdicts.table_ruling import TableRuling, Tested, cut_short
 from tabcontam.verdicts.wording import shorten
 
 LONGEST_NAME, LONGEST_REASON = 80, 120

@@ -11,7 +11,6 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import load_whole
 from tabcontam.runs.rescoring import read_again
 from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
@@ -59,7 +58,7 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
     ]
     if any(result.sequential for result in known):
         raise UsageError(f"{folder} was made with {option('until_decided')}; ladder needs a run that asks every query")
-    read = read_again(folder, replace(past, results=tuple(known)), english())
+    read = read_again(folder, replace(past, results=tuple(known)))
     return [
         (table, observed)
         for (llm, table), own in grouped(known, lambda result: (result.llm, result.table)).items()

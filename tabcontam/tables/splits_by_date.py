@@ -23,26 +23,16 @@ def is_dated(split: str) -> bool:
     return SPLIT.fullmatch(split.casefold()) is not None
 
 
-def month_of(split: str) -> tuple[str, str] | None:
-    """Return the side and the month of a split by dates; None for another split.
-
-    >>> month_of("after-2023-10"), month_of("train")
-    (('after', '2023-10'), None)
-    """
-    found = SPLIT.fullmatch(split.casefold())
-    return (found[1], found[2]) if found else None
-
-
 def part_of(table: Table, split: str) -> Table:
     """Return the rows of a split by dates. Raises `UsageError` for any other split, and for a table without dates."""
-    side_month = month_of(split)
-    if side_month is None:
+    found = SPLIT.fullmatch(split.casefold())
+    if found is None:
         raise UsageError(
             f"unknown split {split!r} of {table.name}; its rows have dates: write {table.name}#after-YYYY-MM or "
             f"#before-YYYY-MM, or #after-cutoff"
         )
-    sides, _ = sides_of(table, side_month[1])
-    return sides[side_month[0]]
+    sides, _ = sides_of(table, found[2])
+    return sides[found[1]]
 
 
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
@@ -51,7 +41,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
     Both tables have all columns and keep the order of the rows. Raises `UsageError` if neither the rows' dates nor the
     card's dates show on which side of the month the table is.
     """
-    if not table.dated_by and (whole := _side_of(table, month)):
+    if not table.dates.dated_by and (whole := _side_of(table, month)):
         parts = {side: replace(table, rows=(), split=f"{side}-{month}") for side in (BEFORE, AFTER)}
         return {**parts, whole: replace(parts[whole], rows=table.rows)}, 0
     months = months_of(table)
@@ -65,7 +55,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
 
 def _side_of(table: Table, month: str) -> str:
     """Return the side of `month` that a whole table is on, by its release and completion dates; "" if unclear."""
-    first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
+    first, last = table.dates.released[: len(month)], (table.dates.completed or table.dates.released)[: len(month)]
     if first and first > month[: len(first)]:
         return AFTER
     return BEFORE if last and last < month[: len(last)] else ""
@@ -73,26 +63,26 @@ def _side_of(table: Table, month: str) -> str:
 
 def months_of(table: Table) -> list[str]:
     """Return the month of each row, as YYYY-MM. Raises `UsageError` if any row has no date."""
-    if not table.dated_by:
-        span = " to ".join(filter(None, (table.released, table.completed)))
+    if not table.dates.dated_by:
+        span = " to ".join(filter(None, (table.dates.released, table.dates.completed)))
         stated = f", and the table is of {span}" if span else ""
         problem = f"the rows of {table.name} have no dates{stated}"
         raise UsageError(f"{problem}; name a dataset whose card has dated_by, or no split")
-    if table.dated_by not in table.columns:
-        raise UsageError(f"{table.name} has no column {table.dated_by!r}; correct dated_by in its card")
+    if table.dates.dated_by not in table.columns:
+        raise UsageError(f"{table.name} has no column {table.dates.dated_by!r}; correct dated_by in its card")
     found = []
-    for number, cell in enumerate(table.column(table.dated_by), 1):
-        if table.dates:
-            if not (day := table.dates.get(cell or "")):
-                problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+    for number, cell in enumerate(table.column(table.dates.dated_by), 1):
+        if table.dates.of_names:
+            if not (day := table.dates.of_names.get(cell or "")):
+                problem = f"row {number} of {table.name} has {cell!r} in {table.dates.dated_by}"
                 raise UsageError(f"{problem}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
-            found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
+            found.append(f"{datetime.strptime(cell or '', table.dates.dated_as):%Y-%m}")
         except ValueError:
-            problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+            problem = f"row {number} of {table.name} has {cell!r} in {table.dates.dated_by}"
             raise UsageError(
-                f"{problem}, which is no date of the form {table.dated_as}; correct dated_as in its card"
+                f"{problem}, which is no date of the form {table.dates.dated_as}; correct dated_as in its card"
             ) from None
     return found

@@ -56,7 +56,6 @@ from tabcontam.evidence.base import (
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.answer_text import declines, same_value
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.report.power_text import print_power
 from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -76,7 +75,6 @@ class OneCell(base.Test):
     id: ClassVar[str] = "feature_completion"
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
-    by_feature: ClassVar[bool] = True
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -96,7 +94,7 @@ class OneCell(base.Test):
             for number, row in enumerate(rows)
         ]
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         answered = reply.state is ReplyState.OK and not declines(reply.text)
         hit = answered and same_value(reply.text, query.expected[0])
         return Reading(reply.text if answered else None, hit, hit, answered, query.asked if hit else ())
@@ -142,7 +140,6 @@ class Words(OneCell):
     id: ClassVar[str] = "feature_list_uninformed"
     family: ClassVar[Family] = Family.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
-    by_feature: ClassVar[bool] = False
     answering: ClassVar[AnswerKind] = WordAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -152,7 +149,7 @@ class Words(OneCell):
             Query(f"{self.id}-0-decoy-1", partial(written, 1), (), table.columns, 8, decoy_of=decoy),
         ]
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         hit = str(query.expected[0]) in reply.text
         return Reading(reply.text, hit, hit, reply.state is ReplyState.OK)
 

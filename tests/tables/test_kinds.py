@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.readers import archives, base, excel, sqlite_files
+from tabcontam.tables.readers import archives, base, databases, excel
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.file_kinds import read_file, stem
+from tabcontam.tables.readers.file_kinds import read_split, stem
 from tabcontam.tables.table import Table, load_table
 
 ROWS = (("007", "1.50", "a, b"), ("010", "1e3", "=1+1"), ("011", "-0", "\u202eé"))
@@ -362,9 +362,9 @@ def test_a_database_in_use_is_read_and_left_as_it_is(put: Put, tmp_path: Path) -
 def test_a_view_that_has_no_end_is_one_line(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     view = "CREATE VIEW v AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT a, a AS b FROM n"
     path = put("my.db", sqlite(view))
-    monkeypatch.setattr(sqlite_files, "MOST_CELLS", 1000)
+    monkeypatch.setattr(databases, "MOST_CELLS", 1000)
     assert "more than 50,000,000 cells" in failure(path)
-    monkeypatch.setattr(sqlite_files, "SECONDS", 0.0)
+    monkeypatch.setattr(databases, "SECONDS", 0.0)
     silent = put("silent.db", sqlite(f"{view} WHERE a < 0"))
     assert "is not a readable SQLite database: interrupted" in failure(silent)
 
@@ -408,7 +408,7 @@ def test_a_file_that_was_changed_is_a_table_or_one_line(name: str) -> None:
         for _ in range(rng.choice([1, 2, 5, 30])):
             changed[rng.randrange(len(changed))] = rng.choice([0, 10, 34, 255, rng.randrange(256)])
         try:
-            columns, rows = read_file(File(bytes(changed), name))
+            columns, rows = read_split(File(bytes(changed), name))[0]
         except UsageError as error:
             said = str(error)
         else:

@@ -9,7 +9,8 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
-from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.knowledge.word_test import WordListTest
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -19,7 +20,7 @@ UNIT = "names of features"
 
 
 @dataclass(frozen=True)
-class FeatureListInformed(WordTest):
+class FeatureListInformed(WordedTest, WordListTest):
     """Given the dataset's name and some of its features, the model must name its other features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
@@ -53,14 +54,12 @@ class FeatureListInformed(WordTest):
     id: ClassVar[str] = "feature_list_informed"
     title: ClassVar[str] = "Feature list, informed"
     published = PublishedRule("answers name features of the table that the prompt does not", 1, source=RONVAL)
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     repeats: int = 3
     shown: int = 5
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return three queries, each followed by its decoys. Raises `Skip` if shown features give the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: a prompt must show one and leave two to name")
@@ -85,7 +84,7 @@ class FeatureListInformed(WordTest):
 
 
 @dataclass(frozen=True)
-class FeatureListUninformed(WordTest):
+class FeatureListUninformed(WordedTest, WordListTest):
     """Given only the dataset's name, the model must name the dataset's features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
@@ -114,12 +113,10 @@ class FeatureListUninformed(WordTest):
     id: ClassVar[str] = "feature_list_uninformed"
     title: ClassVar[str] = "Feature list, uninformed"
     published = PublishedRule("answers name features of the table", 2, source=RONVAL)
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     decoys: int = 6
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query and its decoys. Raises `Skip` if the dataset's name gives every feature away."""
         write = partial(self.prompts.feature_list, table.title, ())
         expected = select_hidden_words(table.columns, rendered(write()))
         if not expected:

@@ -12,7 +12,8 @@ from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
 from tabcontam.evidence.base import RONVAL, EvidenceKind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, other_titles, with_decoys
-from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.knowledge.word_test import WordListTest
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import (
     LEAST_FEATURE_VALUES,
     MOST_ASKED_FEATURES,
@@ -33,7 +34,7 @@ VALUES = WordAnswers(USUAL_VALUES)
 
 
 @dataclass(frozen=True)
-class FeatureValuesInformed(WordTest):
+class FeatureValuesInformed(WordedTest, WordListTest):
     """Given the dataset's name, a categorical feature and four rows, the model must name the feature's other values.
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
@@ -71,15 +72,10 @@ class FeatureValuesInformed(WordTest):
     published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each feature, with decoys.
-
-        Raises `Skip` if no feature has words, or rows give all values away.
-        """
         queries: list[Query] = []
         reasons: list[str] = []
         for number, feature in enumerate(_features(table, fewest=LEAST_FEATURE_VALUES)):
@@ -136,7 +132,7 @@ class FeatureValuesInformed(WordTest):
 
 
 @dataclass(frozen=True)
-class FeatureValuesUninformed(WordTest):
+class FeatureValuesUninformed(WordedTest, WordListTest):
     """Given the dataset's name and a categorical feature, the model must name the feature's values.
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
@@ -167,12 +163,10 @@ class FeatureValuesUninformed(WordTest):
     title: ClassVar[str] = "Feature values, uninformed"
     published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each feature, with its decoys. Raises `Skip` if no feature is categorical."""
         queries: list[Query] = []
         coded = [name for name in table.columns if table.names_of_codes(name)]
         for number, feature in enumerate([*_features(table, fewest=2, enough=bool(coded)), *coded]):

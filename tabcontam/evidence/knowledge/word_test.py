@@ -26,17 +26,18 @@ from tabcontam.evidence.base import (
     Trial,
     as_read,
 )
+from tabcontam.evidence.mixins import PooledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LONGEST_ITEM_WORDS
 from tabcontam.reading.answer_readers import NOTHING, PREFIX
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.languages import FILLER
 from tabcontam.reading.word_decision import (
-    Dictionary,
     WordDecision,
     WordSearch,
     appears,
     decide_words,
+    english,
     pieces,
     stands_in,
     without_note,
@@ -53,7 +54,53 @@ MORE = "x"  # appended to a cut answer, to see which of its words may be incompl
 
 
 class WordTest(Test):
-    """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
+    """A test that reads words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys."""
+
+    unit: ClassVar[str] = "words"  # the counted items, such as names of features
+    family: ClassVar[Family] = Family.KNOWLEDGE
+    kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    answering: ClassVar[AnswerKind] = WordAnswers()
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Return whether the answer's line ended before the cut. A list with one item a line is never complete."""
+        line = answer_line(text)
+        ended = answer_line(text + MORE) == line
+        return ended and self.is_answer(line) and not LIST_LINE.match(line)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
+        """Return the expected words in the answer: as whole words, and by Algorithm 1's search."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        text = undeclined(reply.text)
+        hit, right = self.decision(query, text, stands_in).detected, self.named(query, text)
+        if reply.state is ReplyState.TRUNCATED:
+            hit = hit and self.decision(query, text + MORE, stands_in).detected
+            right = tuple(word for word in right if word in self.named(query, text + MORE))
+        answer = reply.state is ReplyState.OK and not declines(reply.text) and self.is_answer(reply.text)
+        published = self.decision(query, reply.text, appears).detected
+        readable = hit or bool(right) or answer
+        return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
+
+    def named(self, query: Query, text: str) -> tuple[str, ...]:
+        """Return the expected words that a text contains as whole words."""
+        return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
+
+    def decision(self, query: Query, text: str, is_in: WordSearch) -> WordDecision:
+        """Return Algorithm 1's decision on the expected words."""
+        return decide_words(text, query.expected, english(), is_in)
+
+    def is_answer(self, text: str) -> bool:
+        """Return whether a text may be a list: its items are short, and it announces or denies nothing."""
+        line = answer_line(text)
+        if not line or FILLER.match(line) or NOTHING.match(line):
+            return False
+        lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
+        return bool(lengths) and median(lengths) <= LONGEST_ITEM_WORDS
+
+
+class WordListTest(PooledTest, WordTest):
+    """A test that asks for a list of words and weighs how many of them are named.
 
     Each expected word is weighed separately. If `s` of the `D + 1` answers about the table and its `D` decoys contain a
     word, all answers have the same chance under the null model to be among these `s`. So the chance that the true
@@ -63,48 +110,7 @@ class WordTest(Test):
     word that two lists contain counts in the first list.
     """
 
-    unit: ClassVar[str] = "words"  # the counted items, such as names of features
-    family: ClassVar[Family] = Family.KNOWLEDGE
-    kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
-    shows_rows: ClassVar[bool] = False
-    answering: ClassVar[AnswerKind] = WordAnswers()
     pool: ClassVar[str] = "names and values"
-
-    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the answer's line ended before the cut. A list with one item a line is never complete."""
-        line = answer_line(text)
-        ended = answer_line(text + MORE) == line
-        return ended and self.is_answer(line) and not LIST_LINE.match(line)
-
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the expected words in the answer: as whole words, and by Algorithm 1's search."""
-        if reply.state not in READ:
-            return Reading(None, hit=False, paper_hit=False, readable=False)
-        text = undeclined(reply.text)
-        hit, right = self.decision(query, text, dictionary, stands_in).detected, self.named(query, text)
-        if reply.state is ReplyState.TRUNCATED:
-            hit = hit and self.decision(query, text + MORE, dictionary, stands_in).detected
-            right = tuple(word for word in right if word in self.named(query, text + MORE))
-        answer = reply.state is ReplyState.OK and not declines(reply.text) and self.is_answer(reply.text)
-        published = self.decision(query, reply.text, dictionary, appears).detected
-        readable = hit or bool(right) or answer
-        return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
-
-    def named(self, query: Query, text: str) -> tuple[str, ...]:
-        """Return the expected words that a text contains as whole words."""
-        return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
-
-    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
-        """Return Algorithm 1's decision on the expected words."""
-        return decide_words(text, query.expected, dictionary, is_in)
-
-    def is_answer(self, text: str) -> bool:
-        """Return whether a text may be a list: its items are short, and it announces or denies nothing."""
-        line = answer_line(text)
-        if not line or FILLER.match(line) or NOTHING.match(line):
-            return False
-        lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
-        return bool(lengths) and median(lengths) <= LONGEST_ITEM_WORDS
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often answers name the expected words for the table than for its decoys."""
@@ -157,15 +163,12 @@ class WordTest(Test):
         return list(found.values())
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even all words in the answer, and none in decoys, would be no detection, or None if it would."""
         chances: dict[str, float] = {}
         for query in queries:
             for word, prediction in query.chance.items():
                 decoys = sum(other.decoy_of == query.id and word in other.expected for other in queries)
                 chances.setdefault(_key(word), max(prediction.surest, 1 / (1 + decoys)))
         least = prod(chances.values())
-        if least <= level:
-            return None
         best = f"a model named all {len(chances)} of them for this table and none for other data"
         return explain_out_of_reach(self.unit, best, least, level)
 

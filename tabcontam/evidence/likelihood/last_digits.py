@@ -20,7 +20,7 @@ from tabcontam.evidence.likelihood.exchange_groups import (
     strongest_reader,
 )
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
     ASSIGNMENT_SEED,
@@ -30,13 +30,10 @@ from tabcontam.evidence.thresholds import (
     MOST_TRIED_COLUMNS,
 )
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import Floats, Ints, MatchedResult, fisher, permute_within_groups
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-
-STATISTIC = "chance of the row's own number"
 
 
 @dataclass(frozen=True)
@@ -85,13 +82,11 @@ class Digits(LikelihoodTest):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each asked row of a column; its own number comes first.
-
-        Raises `Skip` if no column can be asked.
-        """
         left_out: dict[str, str] = {}
         chosen: list[int] = []
-        for place in _long(table)[:MOST_TRIED_COLUMNS]:
+        numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
+        numeric.sort(key=lambda place: -len(table.distinct(table.columns[place])))
+        for place in numeric[:MOST_TRIED_COLUMNS]:
             groups = groups_of(table, place, distinguishable_rows(table, place), MOST_DIGIT_ROWS, rng)
             if not groups or len(chosen) == MOST_DIGIT_COLUMNS:
                 continue
@@ -121,8 +116,7 @@ class Digits(LikelihoodTest):
             write = partial(replace_cell, serializer, table.columns, table.rows[row], place, values, above, "\n")
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rank of the row's own number among all numbers; unreadable if some were not scored."""
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
         scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -132,7 +126,6 @@ class Digits(LikelihoodTest):
         return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the p-value of the product of the columns' exact p-values, and the same without each column."""
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
@@ -141,11 +134,11 @@ class Digits(LikelihoodTest):
         expected_hits = sum(one.expected_likeliest for one in every)
         p_values = {column: one.p_value for column, one in own.items() if one.rows}
         p_value = fisher(list(p_values.values()))
-        unread = len(trials) - sum(trial.readable for trial in trials)
-        not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
+        read = sum(trial.readable for trial in trials)
+        not_scored = count_unread(read, len(trials), "rows were not scored")
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=chance, expected=expected),
+            statistic=Statistic(name="chance of the row's own number", value=chance, expected=expected),
             null="numbers that differ in their last digits are exchanged within groups of rows",
             sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows "
             f"({expected:.2f} expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
@@ -153,7 +146,7 @@ class Digits(LikelihoodTest):
             f"expected); {by_column or 'no column'}{not_scored}",
             hits=likeliest,
             asked=len(trials),
-            answered=len(trials) - unread,
+            answered=read,
             expected_hits=expected_hits,
             p_value=p_value,
             columns={
@@ -165,12 +158,11 @@ class Digits(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test could detect nothing (too few columns or rows), or None if it could."""
         columns = {query.asked[0] for query in queries}
         least = fisher([1 / (PERMUTATION_DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
             return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and a finding needs two columns"
-        return None if least <= level else explain_out_of_reach("columns", "the model knew all rows", least, level)
+        return explain_out_of_reach("columns", "the model knew all rows", least, level)
 
 
 def _none_left(table: Table, tried: dict[str, str]) -> str:
@@ -180,12 +172,6 @@ def _none_left(table: Table, tried: dict[str, str]) -> str:
     named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:most_named])
     more = f"; and {len(tried) - most_named} more" if len(tried) > most_named else ""
     return f"the last digits of {table.name} can be predicted without memory: {named}{more}"
-
-
-def _long(table: Table) -> list[int]:
-    """Return the columns of numbers, first those with the most different numbers."""
-    numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
-    return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
 
 
 def _matched(trials: Sequence[Trial]) -> MatchedResult:

@@ -16,8 +16,8 @@ from tabcontam.evidence.likelihood.scored_rows import (
     reading,
     select_value_tokens,
 )
+from tabcontam.evidence.number_wording import count_unread
 from tabcontam.evidence.thresholds import SCORED_ROWS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc import paired
 from tabcontam.statistics.exact_statistics import t_interval
 from tabcontam.tables.known_rows import known_rows
@@ -26,7 +26,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
 SALT = "perplexity"  # seed of this twin, which is neither the decoys' twin nor the one that a control has read
-STATISTIC = "AUC against a twin's rows"
 
 
 class PairedScore(LikelihoodTest):
@@ -56,7 +55,7 @@ class PairedScore(LikelihoodTest):
             query(f"{name}-twin", table, serializer, twin, (), decoy_of=name),
         ]
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the score of one text; unreadable if another text was scored."""
         found = select_value_tokens(reply, serializer, query.asked, query.expected)
         score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
@@ -85,11 +84,11 @@ class PairedScore(LikelihoodTest):
         hits = sum(one > twin for one, twin in signed)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
+        unread = count_unread(len(pairs), asked, "pairs were not scored")
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=value, expected=0.5),
+            statistic=Statistic(name="AUC against a twin's rows", value=value, expected=0.5),
             null="a shuffled twin's row in the place of each row",
             sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{format_interval(interval)}; "
             f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "

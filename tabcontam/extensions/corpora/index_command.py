@@ -5,7 +5,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
 from tabcontam.errors import Exit
 
 if TYPE_CHECKING:
@@ -105,6 +104,3 @@ def _several(number: int, what: str) -> str:
 
 def _size(number: int) -> str:
     return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"
-
-
-COMMAND = Command("index documents on disk, so that searches are fast", add_index, index)

@@ -12,7 +12,6 @@ from tabcontam.errors import UsageError, option, option_name
 from tabcontam.tables.readers.base import File, TextFormat
 from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_width
 from tabcontam.tables.readers.headers import HeaderPlace, find_head
-from tabcontam.tables.readers.quotes import open_quote
 from tabcontam.tables.table_contents import Contents, contents, rows_of
 from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
@@ -76,7 +75,12 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     """Return the text, and Python's name of its encoding. Raises `UsageError` if the bytes are no text."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
-        codec, text = encoding, _in_encoding(content, name, encoding)
+        try:
+            codec, text = encoding, content.decode(encoding).removeprefix("\ufeff")
+        except UnicodeError as error:
+            where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
+            problem = f"{name} is not written in {encoding}: {where} cannot be read"
+            raise UsageError(f"{problem}; try another {option('encoding')}") from None
     else:
         try:
             codec = marked or _utf_16_without_mark(content) or "utf-8"
@@ -91,15 +95,6 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     if "\0" in text:
         raise UsageError(zero_byte(name, text.count("\n", 0, text.index("\0")) + 1))
     return text, codec
-
-
-def _in_encoding(content: bytes, name: str, encoding: str) -> str:
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
-        problem = f"{name} is not written in {encoding}: {where} cannot be read"
-        raise UsageError(f"{problem}; try another {option('encoding')}") from None
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
@@ -189,7 +184,9 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
             numbered = [(above + line, record) for line, record in dialect.records(text)]
             head = head_of(numbered[:SAMPLE_RECORDS], form, name)
         except csv.Error as error:
-            problem = problem or _broken(text, name, dialect, error)
+            quote = dialect.open_quote(text)
+            plain = f"{name} cannot be read as a table: {error}"
+            problem = problem or (plain if quote is None else _left_open(name, quote[0]))
             continue
         except UsageError as error:
             problem = problem or (str(error) if quoted is None else quoted[1])
@@ -201,7 +198,13 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
             return TextRecords(dialect, numbered, head.header)
         line, fields = odd[0]
         problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
-    raise UsageError(problem or _one_column(name, form.delimiter))
+    if problem:
+        raise UsageError(problem)
+    if form.delimiter is not None:
+        another = f"give another {option_name('delimiter')}, or none"
+        raise UsageError(f"{name} has one column where {form.delimiter!r} is the delimiter; {another}")
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
+    raise UsageError(f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}")
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
@@ -215,14 +218,6 @@ def zero_byte(name: str, line: int) -> str:
     return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
 
 
-def _one_column(name: str, delimiter: str | None) -> str:
-    if delimiter is not None:
-        another = f"give another {option_name('delimiter')}, or none"
-        return f"{name} has one column where {delimiter!r} is the delimiter; {another}"
-    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
-    return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
-
-
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
     """Return whether an unclosed quote must be an error, and a message with its line; None if every quote is closed.
 
@@ -230,7 +225,7 @@ def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] |
     separate cells, and else it is an error.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
-    found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]
+    found = [dialect.with_quoting(quoting).open_quote(text) for quoting in readings]
     if None in found:
         return None
     line, never = found[0] or (0, False)
@@ -240,8 +235,3 @@ def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] |
 
 def _left_open(name: str, line: int) -> str:
     return f"{name}, line {line}: a quote opens there that is not closed; close it, or remove it"
-
-
-def _broken(text: str, name: str, dialect: Dialect, error: csv.Error) -> str:
-    quote = open_quote(text, dialect)
-    return f"{name} cannot be read as a table: {error}" if quote is None else _left_open(name, quote[0])

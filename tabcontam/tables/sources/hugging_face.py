@@ -1,7 +1,6 @@
 """Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read, and no code is run."""
 
 import fnmatch
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from tabcontam.tables.readers.archives import without_packing
 from tabcontam.tables.readers.base import File, TextFormat, choose_part
 from tabcontam.tables.readers.file_kinds import ENDINGS
 from tabcontam.tables.sources.base import TableSource
-from tabcontam.tables.sources.web_files import FetchedFile, fetch_address, key_in
+from tabcontam.tables.sources.web_files import FetchedFile, fetch_address, key_in, read_description
 
 PREFIX = "hf:"
 SITE = "https://huggingface.co"
@@ -43,11 +42,16 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     if found is None:
         raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME or …/NAME#SPLIT")
     token = key_in(TOKEN) or None
-    about = _description(named, found[1], token)
-    splits, commit = _splits(about), str(about.get("sha") or "")
+    lacking = f"{named} is not on Hugging Face, or private; check the name, or set {TOKEN} to a token that may read it"
+    unknown = {"HTTP 401": lacking, "HTTP 404": lacking}
+    about = read_description(lambda: _asked(f"{SITE}/api/datasets/{found[1]}", token), unknown)
+    if not isinstance(about, dict):
+        raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
+    commit = str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"{named}: Hugging Face does not state its commit; try again later")
     data = _data_files(about)
+    splits = _splits(about, data)
     paths = _files_of_part(named, part, splits, data)
     split = part.rpartition("/")[2] if part in splits and part not in data else ""
     address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
@@ -61,22 +65,6 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     public = about.get("private") is False and about.get("gated") is False
     name = spec[: -len(split) - 1] if split else spec  # the split stands after a # or, in a config, after a /
     return TableSource(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
-
-
-def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
-    """Return Hugging Face's description of the dataset."""
-    try:
-        about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
-    except UsageError as error:
-        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # Hugging Face's answer to an unknown name
-            problem = f"{named} is not on Hugging Face, or private"
-            raise UsageError(f"{problem}; check the name, or set {TOKEN} to a token that may read it") from None
-        raise
-    except (ValueError, RecursionError):
-        about = None
-    if not isinstance(about, dict):
-        raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
-    return about
 
 
 def _asked(address: str, token: str | None) -> FetchedFile:
@@ -98,9 +86,8 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
     )  # fmt: skip
 
 
-def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
+def _splits(about: Mapping[str, Any], files: Sequence[str]) -> dict[str, list[str]]:
     """Return the files of each split, as the dataset's card on Hugging Face states, or else by words in file names."""
-    files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
     stated = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
@@ -117,23 +104,20 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
         words = re.split(r"[^a-z]+", path.lower())
         own_split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
         if own_split is None:  # the file belongs to no split
-            return {"train": files} if len(files) == 1 else {path: [path] for path in files}
+            return {"train": list(files)} if len(files) == 1 else {path: [path] for path in files}
         found.setdefault(own_split, []).append(path)
     return found
 
 
 def _patterns(stated: object) -> list[tuple[str, list[str]]]:
     """Return the splits of a config, each with its file patterns, for every notation that cards use."""
-    if isinstance(stated, str):
-        return [("train", [stated])]
     splits = []
-    for entry in stated if isinstance(stated, list) else []:
-        if isinstance(entry, str):
-            splits.append(("train", [entry]))
-        elif isinstance(entry, dict):
-            paths = entry.get("path")
+    for entry in [stated] if isinstance(stated, str) else stated if isinstance(stated, list) else []:
+        named = {"path": entry} if isinstance(entry, str) else entry
+        if isinstance(named, dict):
+            paths = named.get("path")
             patterns = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
-            splits.append((str(entry.get("split", "train")), patterns))
+            splits.append((str(named.get("split", "train")), patterns))
     return splits
 
 

@@ -4,10 +4,9 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from email.message import Message
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
@@ -71,6 +70,22 @@ def fetch_address(address: str, token: str | None = None, *, forbidden: str = ""
     return found
 
 
+def read_description(fetch: Callable[[], FetchedFile], unknown: Mapping[str, str]) -> Any:
+    """Return the JSON in which a site describes a dataset; None if the fetched content is no JSON.
+
+    Raises `UsageError` as `fetch` does, with the message in `unknown` for the site's answer to an unknown name.
+    """
+    try:
+        return json.loads(fetch().content)
+    except UsageError as error:
+        message = next((message for answer, message in unknown.items() if answer in str(error)), None)
+        if message is None:
+            raise
+        raise UsageError(message) from None
+    except (ValueError, RecursionError):
+        return None
+
+
 def check_address(address: str) -> None:
     """Check that a text is a web address without a password. Raises `UsageError` if not."""
     try:
@@ -115,27 +130,22 @@ def _from_network(address: str, token: str | None, *, silence_seconds: float = 3
     shown = address.partition("?")[0]
     try:
         with opener(_CarefulRedirects).open(request, timeout=silence_seconds) as response:
-            content = _content(response, response.headers, shown)
+            content = _content(response, shown)
             named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
     except HTTPError as error:
         error.close()
-        raise _refused(shown, error) from None
+        message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
+        advice = "; try again later" if error.code >= 500 else "; check the address"
+        if error.code in LEAVE:
+            advice = ": it asks for a login; fetch the file yourself, and give the file"
+        raise UsageError(message + advice) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
         raise UsageError(f"{shown} cannot be fetched ({reason}); try again, or give the file itself") from None
     return FetchedFile(content, os.path.basename(named.replace("\\", "/")), kind)
 
 
-def _refused(shown: str, error: HTTPError) -> UsageError:
-    message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
-    if error.code in LEAVE:
-        return UsageError(f"{message}: it asks for a login; fetch the file yourself, and give the file")
-    return UsageError(f"{message}; try again later" if error.code >= 500 else f"{message}; check the address")
-
-
-def _content(
-    response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
-) -> bytes:
+def _content(response: Any, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024) -> bytes:
     """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if cut off."""
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
     while part := response.read1(chunk):  # in small parts, to check the time after each
@@ -145,7 +155,7 @@ def _content(
             raise UsageError(f"{shown} is larger than {base.LARGEST // 1024**2} MiB; fetch it, and give a part of it")
         if time.monotonic() > deadline:
             raise UsageError(f"{shown} takes longer than {whole_seconds / 60:.0f} minutes; fetch it, and give the file")
-    stated = headers.get("Content-Length", "")
+    stated = response.headers.get("Content-Length", "")
     if stated.isdecimal() and int(stated) != size:
         raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")
     return b"".join(parts)

@@ -4,28 +4,26 @@ The matches in a portion depend only on the portion, and they are joined in the 
 not depend on the number or the speed of the processes.
 """
 
-import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any
+from typing import BinaryIO, cast
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.questions import Lookup, LookupMode
+from tabcontam.evidence.questions import Lookup
 from tabcontam.extensions.corpora.search.corpus_search import CorpusSearch
 from tabcontam.extensions.corpora.search.documents import Portion
 from tabcontam.extensions.corpora.search.file_forms import FileForm
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.portions import read
-from tabcontam.extensions.corpora.search.tally import Reason, Tally
-from tabcontam.processes import code_to_run, processors, send, start_process
+from tabcontam.extensions.corpora.search.tally import Tally
+from tabcontam.processes import code_to_run, processors, read_value, start_process, write_value
 
 START = code_to_run("tabcontam.extensions.corpora.search.corpus_pass")
 
@@ -38,6 +36,25 @@ class SearchStoppedError(Exception):
 
 class ProcessLostError(Exception):
     """The error for a search process that ended before its work was done. The message is one line."""
+
+
+@dataclass(frozen=True)
+class SearchJob:
+    """A portion to search, and the numbers of the lookups that are `over`: no more documents are counted for them."""
+
+    portion: Portion
+    over: Sequence[int]
+
+
+@dataclass(frozen=True)
+class SearchNews:
+    """A message of a search process: the bytes that it has `read`, what it `found` in a portion, or its last error."""
+
+    read: int = 0
+    found: dict[int, LookupMatches] | None = None
+    tally: Tally = field(default_factory=Tally)
+    error: str = ""
+    mistake: bool = False  # whether the error is one that the user can mend
 
 
 @dataclass(eq=False)
@@ -115,35 +132,25 @@ class CorpusPass:
         """Start a process and have it search one portion after the other."""
         with start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}) as process:
             self._processes.append(process)
-            with suppress(BrokenPipeError):
-                send(process, json.dumps([astuple(lookup) for lookup in self.lookups]).encode())
+            given, output = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+            with suppress(BrokenPipeError, EOFError):
+                write_value(given, self.lookups, Sequence[Lookup])
                 for place in self._places():
-                    portion = self.portions[place]
-                    job = {"portion": asdict(portion) | {"path": str(portion.path)}, "over": self._over()}
-                    send(process, json.dumps(job).encode())
-                    self._receive(place, process)
-            if process.stdin:
-                with suppress(BrokenPipeError):
-                    process.stdin.close()
+                    write_value(given, SearchJob(self.portions[place], self._over()), SearchJob)
+                    self._receive(place, output)
+            with suppress(BrokenPipeError):
+                given.close()
             if process.wait() and not self._stop.is_set():
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
-    def _receive(self, place: int, process: "subprocess.Popen[bytes]") -> None:
+    def _receive(self, place: int, output: BinaryIO) -> None:
         """Receive the progress and the result of a process for the portion with index `place`."""
         report = self._reporter(place)
-        for line in process.stdout or ():
-            facts = json.loads(line)
-            if "read" in facts:
-                report(facts["read"])
-                continue
-            if "error" in facts:
-                raise UsageError(facts["error"]) if facts["usage"] else ProcessLostError(facts["error"])
-            found = {
-                int(number): LookupMatches.from_facts(own, self.lookups[int(number)].most)
-                for number, own in facts["found"].items()
-            }
-            self._join(place, found, Tally.from_dict(facts["tally"]))
-            return
+        while (news := read_value(output, SearchNews)).found is None:
+            if news.error:
+                raise UsageError(news.error) if news.mistake else ProcessLostError(news.error)
+            report(news.read)
+        self._join(place, news.found, news.tally)
 
     def _reporter(self, place: int) -> Callable[[int], None]:
         """Return a function that adds a number of bytes, just searched in this portion, to the progress."""
@@ -182,34 +189,28 @@ def _searched(
     return search.find_matches(read(portion, tally=tally), goes_on, over, report)
 
 
-def _lookup(facts: Sequence[Any]) -> Lookup:
-    texts, most, by, others, lacking = facts
-    return Lookup(tuple(texts), most, LookupMode(by), tuple(others), lacking)
-
-
-def _portion(facts: Mapping[str, Any]) -> Portion:
-    form = facts["form"]
-    known = FileForm(form) if form in {*FileForm} else Reason(form)
-    return Portion(**{**facts, "path": Path(facts["path"]), "form": known, "fields": tuple(facts["fields"])})
-
-
 def main() -> None:
-    """Search portions for lookups: the first line of standard input has the lookups, each further line a portion."""
+    """Search portions for lookups: standard input has the lookups, then a `SearchJob` for each portion.
+
+    Standard output has `SearchNews`: the bytes of each block searched, and for each portion what was found, or an
+    error.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
-    search = CorpusSearch([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
-    while line := sys.stdin.buffer.readline():
-        job, tally = json.loads(line), Tally()
-        try:
-            portion = _portion(job["portion"])
-            found = _searched(search, portion, job["over"], tally, lambda size: _print_json({"read": size}))
-        except UsageError as error:
-            _print_json({"error": str(error), "usage": True})
-            return
-        except Exception as error:  # the process of the run reports any error
-            _print_json({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
-            return
-        _print_json({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
+    given, output = sys.stdin.buffer, cast(BinaryIO, sys.stdout.buffer)
 
+    def report(size: int) -> None:
+        write_value(output, SearchNews(read=size), SearchNews)
 
-def _print_json(facts: object) -> None:
-    print(json.dumps(facts), flush=True)
+    search = CorpusSearch(read_value(given, Sequence[Lookup]))
+    with suppress(EOFError):
+        while True:
+            job, tally = read_value(given, SearchJob), Tally()
+            try:
+                news = SearchNews(found=_searched(search, job.portion, job.over, tally, report), tally=tally)
+            except UsageError as error:
+                news = SearchNews(error=str(error), mistake=True)
+            except Exception as error:  # the process of the run reports any error
+                news = SearchNews(error=f"{job.portion.name}: {type(error).__name__}: {error}"[:500])
+            write_value(output, news, SearchNews)
+            if news.error:
+                return

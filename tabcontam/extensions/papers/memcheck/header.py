@@ -44,7 +44,6 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
 from tabcontam.extensions.papers.thresholds import HEADER_CHARACTERS, HEADER_CUTS, MOST_HEADER_ROWS
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -88,11 +87,9 @@ class Header(RawTest):
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = SeveralRowsAnswers()
-    bet_on: ClassVar[bool] = False  # one answer has several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column of each cell."""
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -141,7 +138,7 @@ class Header(RawTest):
             answered |= dict(zip(names, cut, strict=True))
         return possible_cells(values_bare(answered, sorts), sorts, lambda cell: False)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells of the continuation; unread if the rest of the row in which the text stops is missing."""
         unread = Reading(None, hit=False, paper_hit=False, readable=False)
         if reply.state not in READ or declines(reply.text):
@@ -161,7 +158,7 @@ class Header(RawTest):
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
     """Return the prompt that shows the file up to a cell, and asks for the rest of the row and `more` rows."""
     stops = csv_serializer().prefix(table.columns, table.rows[row], place)
-    names = csv_serializer().header(table.columns) if table.header else ()
+    names = csv_serializer().header(table.columns) if table.read.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
     rows = "one more row" if more == 1 else f"{more} more rows"
     what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"

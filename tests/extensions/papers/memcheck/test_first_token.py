@@ -10,7 +10,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken
-from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -27,7 +26,7 @@ def queries(table: Table, seed: int = 0) -> Sequence[Query]:
 
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(query, Reply(text, state), IS, english())
+    return TEST.read(query, Reply(text, state), IS)
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> float:
@@ -122,7 +121,7 @@ def test_who_counts_on_is_not_found(step: int) -> None:
 
 
 def test_what_is_found_lies_in_the_first_column() -> None:
-    assert {tuple(query.lies_in.values()) for query in queries(catches())} == {("fish",)}
+    assert {tuple(query.features.lies_in.values()) for query in queries(catches())} == {("fish",)}
 
 
 def test_a_refusal_is_no_answer() -> None:
