@@ -25,11 +25,10 @@ from typing import Any
 
 from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState
 from tabcontam.extensions.papers.answers_of_several_rows import cell_name
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
 from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken
 from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.extensions.papers.thresholds import CSV_ROWS_BEFORE
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table

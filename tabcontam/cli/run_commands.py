@@ -100,9 +100,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
 
 
 def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
-    """Raise `UsageError` for an LLM that is asked over a network but named only by a project's file. Such an LLM costs
-    money and receives the queries.
-    """
+    """Raise `UsageError` for an LLM that is asked over a network but that only a project's file names."""
     for subject in run.subjects:
         if subject.model.spec in named and not subject.model.local:
             typed = f"--reference {subject.model.spec}" if subject.reference else f"--llm {subject.model.spec}"
@@ -152,7 +150,6 @@ def _judged(
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
 ) -> int:
-    """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
     from tabcontam.verdicts.gate import judge
 

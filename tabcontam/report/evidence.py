@@ -1,9 +1,8 @@
 """The evidence of each result: its most informative queries, compressed to keep a page with many results small.
 
-Right answers (hits) come first, the least likely before the others; then wrong answers, then unread replies. At least
-one query of each kind is shown. Of the remaining queries, a page states the count and the line numbers in trials.jsonl.
-When a reader opens a result, the page's script decompresses the text block (blob) of the LLM. The script writes the
-content as text, never as markup.
+Right answers (hits) come first, the least likely before the others; then wrong answers, then unread replies, at least
+one query of each kind. Of the other queries, a page states the count and the line numbers in trials.jsonl. When a
+reader opens a result, the page's script decompresses the text block (blob) of the LLM, and writes it as text.
 """
 
 import gzip
@@ -34,13 +33,13 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page. `blobs` has the compressed text of each LLM. Its keys are the numbers, from 1, of the
-    LLMs' parts (blocks) of the page. The keys of the other mappings are results' places, as in `RunResults.placed`.
+    """The evidence on a page. The keys of `blobs` are the numbers, from 1, of the LLMs' parts (blocks) of the page;
+    those of the other mappings are results' places, as in `RunResults.placed`.
 
-    `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
-    summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js
-    decompresses it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, and the blob of
-    block B is the text of `<script type="text/plain" id="evidence-B">`.
+    `shown` counts a result's queries in the blob, `left` those that only trials.jsonl contains. A blob contains no
+    character with a meaning in HTML. The script evidence.js decompresses it: a result is `<details class="evidence"
+    data-cell="B-C-T">` with an empty `<div>`, and the blob of block B is the text of `<script type="text/plain"
+    id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
@@ -86,8 +85,7 @@ class _Query:
 
 
 class EvidencePacker:
-    """A collector of evidence, result by result. It stores only compressed evidence, because an LLM's trials may be
-    large.
+    """A collector of evidence, result by result, compressed at once, because an LLM's trials may be large.
 
     `placed` has the results by their places on the page, in the page's order.
     """
@@ -161,8 +159,7 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """Return the evidence of one result for the page's script, and its number of queries. `note` is added to the
-    summary.
+    """Return the evidence of one result for the page's script, and its number of queries.
 
     If passages were scored, those least surprising to the LLM are shown, next to their decoys.
     """

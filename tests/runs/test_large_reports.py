@@ -15,7 +15,7 @@ from rich.console import Console
 import tabcontam
 from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.asking.trial_file import TRIALS, as_lines
-from tabcontam.report import evidence, html, junit, terminal
+from tabcontam.report import evidence, heatmap_squares, html, junit, terminal
 from tabcontam.runs.folder import last_lines, merge, record
 from tabcontam.verdicts import document
 from tabcontam.verdicts.document import as_document, as_json, parse_results, read_results, write_results
@@ -36,7 +36,7 @@ def made() -> RunResults:
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few squares count as too many."""
-    for module, name in ((html, "MOST_LLMS"), (html, "CROWDED"), (html, "MOST_LISTED"), (junit, "LARGE")):
+    for module, name in ((html, "MOST_LLMS"), (heatmap_squares, "CROWDED"), (html, "MOST_LISTED"), (junit, "LARGE")):
         monkeypatch.setattr(module, name, 3)
     monkeypatch.setattr(terminal, "CROWDED", 3)
     monkeypatch.setattr(terminal, "LISTED", 2)

@@ -147,7 +147,7 @@ class CellTest(LearningTest):
         if len(query.asked) > 1 and (row := plain_row(answer, sorts, serializer)):
             return row
         answer = tidy(fresh(answer, query, sorts))
-        answer = answer if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
+        answer = answer if any(sort.form.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
         answer = without_choices(answer)
         afresh = max((match.end() for match in AFRESH.finditer(answer)), default=0)
         values = self._read_cells(query, answer[afresh:], sorts, serializer)

@@ -21,16 +21,7 @@ from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
 from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
-from tabcontam.extensions.papers.time_travel_records import (
-    JUDGE,
-    KEYS,
-    Instance,
-    RecordedCompletions,
-    compared_of,
-    judgements_of,
-    parse_instance,
-    result_key,
-)
+from tabcontam.extensions.papers.time_travel_records import JUDGE, KEYS, Instance, RecordedCompletions, parse_instance
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
@@ -81,14 +72,12 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
             ]
         results += own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if with_differences else []
-    instances_of = {
-        result_key(setting.result(GuidedMatch.id)): setting.instances
+    judged_instances = {
+        replace(setting.result(GuidedMatch.id), edition=setting.source).key: setting.instances
         for setting in settings
         if any(one.judge or one.people for one in setting.instances)
     }
-    judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
-    compared = {place: compared_of(own) for place, own in instances_of.items()}
-    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(compared, judgements)])
+    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(judged_instances)])
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:

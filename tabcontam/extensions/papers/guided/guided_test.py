@@ -182,7 +182,9 @@ class GuidedTest(CellTest):
             yield from with_arms(query, arms)
 
     def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
-        place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
+        # the titles of other cards with rows of cells, like this table's rows
+        titles = [title_of(card) for card in other_cards(table) if described(card).text is None]
+        place, others = InstanceOrigin(table.title, table.split), other_places(table, titles)
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_PIECE_TOKENS)
         for number, instance in enumerate(cut_rows(table, rng)):
@@ -237,11 +239,6 @@ def other_places(table: Table, titles: Sequence[str]) -> list[InstanceOrigin]:
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
     return [InstanceOrigin(title, table.split) for title in others or titles]
-
-
-def _titles(table: Table) -> list[str]:
-    """Return the titles of other cards with rows of cells, like this table's rows."""
-    return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
 def _other_label(table: Table, task: TextTask, instance: CutText, rng: Random) -> str:

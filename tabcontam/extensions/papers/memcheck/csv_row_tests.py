@@ -83,10 +83,7 @@ class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
 
 
 def cuts(line: str) -> Iterator[list[Cell]]:
-    """Return all ways to cut a line of an answer into cells: at commas, and at the separators of other files.
-
-    A model that remembers a file's text may write its rows with the file's separators instead of the prompt's.
-    """
+    """Return all ways to cut a line into cells: at commas, and at separators that files may have instead."""
     return chain(csv_serializer().cuts(line), other_cuts(line))
 
 

@@ -226,10 +226,7 @@ def _surest(query: Query) -> float:
 
 
 def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> list[QuizQuestion]:
-    """Return `asked` questions that the solvers predict worst; if None, enough to detect without any one feature.
-
-    All features have the same number of questions, if there are enough. No row is asked twice.
-    """
+    """Return `asked` questions predicted worst, evenly by feature; if None, enough without any one feature."""
     by_column = grouped(offered, lambda one: one.column)
     each = -(-(LEAST_QUESTIONS_LEFT if asked is None else asked) // max(1, len(by_column) - (asked is None)))
     count = each * len(by_column) if asked is None else asked

@@ -44,7 +44,7 @@ from tabcontam.extensions.papers.thresholds import (
     SECOND_PIECE_TOKENS,
 )
 from tabcontam.statistics.permutation_tests import sign_flipped
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
@@ -167,12 +167,13 @@ class TextOutput:
 
 def output_of(table: Table) -> TextOutput:
     """Return the output of a table. Raises `Skip` if no column is an output."""
-    found = cached_fact(table, "output", lambda: _find_output(table))
+    found = _find_output(table)
     if found is None:
         raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
     return found
 
 
+@table_fact
 def _find_output(table: Table) -> TextOutput | None:
     task = table.text
     if task is not None and task.form in ENDS:

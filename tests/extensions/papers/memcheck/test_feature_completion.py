@@ -8,7 +8,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table

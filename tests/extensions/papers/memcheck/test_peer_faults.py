@@ -27,11 +27,10 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.answer_length import MOST, tokens_in
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
 from tabcontam.extensions.papers.memcheck.csv_row_tests import MARKS, RawTest
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken, texts_of
 from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.extensions.papers.memcheck.sampling import Sampling
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.row_draws import seeded

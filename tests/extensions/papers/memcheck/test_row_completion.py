@@ -9,7 +9,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows import completion_tests
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import RowCompletion
 from tabcontam.extensions.papers.thresholds import CSV_ROWS_BEFORE
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
