@@ -99,10 +99,10 @@ def indexing(path: Path) -> str:
     index = CorpusIndex.build(corpus_files(str(path)))
     built = _line(
         "index",
-        index.size,
+        index.tally.bytes,
         perf_counter() - began,
         process_time() - used,
-        f"{index.on_disk / index.size:.2f} bytes a byte",
+        f"{index.on_disk / index.tally.bytes:.2f} bytes a byte",
     )
     rng, sought = Random(1), list[bytes]()
     content = path.read_bytes()

@@ -15,9 +15,8 @@ from time import process_time
 from typing import Any
 from unittest.mock import patch
 
-from tabcontam.extensions.exposed.arms import designs
 from tabcontam.extensions.exposed.model_sizes import SIZES, StepSettings
-from tabcontam.extensions.exposed.recipe import Recipe, recipe
+from tabcontam.extensions.exposed.recipe import Recipe, designs, recipe
 from tabcontam.extensions.exposed.thresholds import WARM_UP_SHARE
 from tabcontam.extensions.exposed.trainable_models import network
 from tabcontam.extensions.exposed.training import BETAS, DECAY, LONGEST, positions_of, train

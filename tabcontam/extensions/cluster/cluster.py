@@ -80,8 +80,7 @@ class Cluster:
         """Start or join the cluster. Raises `UsageError`."""
         if self._begun:
             return
-        if not find_spec("ray"):
-            raise UsageError(f"{option_name('ray')} needs the package ray: {INSTALL}")
+        check_ray()
         os.environ.update({name: value for name, value in ray_library.USUAL.items() if name not in os.environ})
         logging.getLogger("ray").setLevel(logging.ERROR)
         how: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}

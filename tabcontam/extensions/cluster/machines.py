@@ -1,6 +1,6 @@
 """The processors of a cluster's other machines. Each does one piece of work at a time."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 from tabcontam.extensions.cluster import ray_library
@@ -32,10 +32,6 @@ class ClusterMachines:
             return 0
         others = [node for node in every if node["Alive"] and node["NodeID"] != self._own]
         return sum(int(node["Resources"].get("CPU", 0)) for node in others)
-
-    async def visited(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` until it ends or the head of the cluster is lost. Then leave the cluster."""
-        await self.cluster.visited(work)
 
     async def doing(self, work: Callable[[bytes], Iterator[bytes]], given: bytes) -> AsyncGenerator[bytes]:
         """Yield the output of `work(given)` on another machine, once a processor is free. Raises `LostWorkError`."""

@@ -28,7 +28,7 @@ async def prepare_remotely(
 ) -> None:
     """Have tables prepared on `machines` until no table is left, the machines are lost, or this is cancelled."""
     with suppress(asyncio.CancelledError):
-        await machines.visited(_prepared(machines, left, found, job))
+        await machines.cluster.visited(_prepared(machines, left, found, job))
 
 
 async def _prepared(

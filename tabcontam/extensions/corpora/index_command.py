@@ -103,5 +103,4 @@ def _several(number: int, what: str) -> str:
 
 
 def _size(number: int) -> str:
-    """Return a number of bytes in a unit that people read."""
     return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.arms import designs
-from tabcontam.extensions.exposed.recipe import Recipe, first_difference
+from tabcontam.extensions.exposed.recipe import Recipe, designs, first_difference
 from tabcontam.extensions.exposed.thresholds import PAGE_COPIES
 from tabcontam.extensions.exposed.trainable_models import check_lora, check_numbers, learner
 from tabcontam.extensions.exposed.training import CHECKPOINT, EVERY, TrainingProgress, train, write
@@ -181,7 +180,6 @@ def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
 
 
 def _parameters(folder: Path) -> int:
-    """Return the number of parameters of the weights in a folder."""
     from math import prod
 
     from safetensors import safe_open

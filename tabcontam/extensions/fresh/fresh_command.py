@@ -197,6 +197,7 @@ def _texts(options: argparse.Namespace, feed: "Feed") -> int:
 def write_fresh_rows(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]":
     """Write a table's fresh rows; return them, their card, their file. `words`: arguments of `tabcontam.fresh`."""
     from tabcontam.asking.trial_file import open_folder
+    from tabcontam.extensions.fresh.feeds.base import writing
     from tabcontam.extensions.fresh.feeds.dated_rows import fresh_rows, save_fresh_rows
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.table import load_table
@@ -206,10 +207,8 @@ def write_fresh_rows(words: Mapping[str, Any]) -> "tuple[FreshRows, Path, Path]"
     table = load_table(str(words["source"]), target=words["target"], name=words["name"], form=form, whole=True)
     found = fresh_rows(table, since, until, dated_by=words["dated_by"], dated_as=words["dated_as"])
     open_folder(words["out"])
-    try:
+    with writing(words["out"]):
         card, file = save_fresh_rows(found, words["out"])
-    except OSError as error:
-        raise UsageError(f"cannot write to {words['out']}: {error.strerror or error}; make room, and repeat") from error
     return found, card, file
 
 

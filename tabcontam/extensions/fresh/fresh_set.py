@@ -18,6 +18,7 @@ from tabcontam.asking.trial_file import lock_run_folder, open_folder
 from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError, one_line, option, option_name
 from tabcontam.evidence.questions import READ, Answer, Capability, Reply, ReplyState
+from tabcontam.extensions.fresh.feeds.base import writing
 from tabcontam.extensions.fresh.feeds.collecting import TextCollection, collect, fetcher_of
 from tabcontam.extensions.fresh.feeds.date_ranges import instants_of, start_of
 from tabcontam.extensions.fresh.feeds.feed_cards import Feed, shipped_feeds
@@ -521,19 +522,15 @@ def _passage_line(one: TextPassage) -> dict[str, Any]:
 def _write_hidden(folder: Path, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
     """Write a file that only its owner can read. Raises `UsageError`."""
     place = folder / HIDDEN
-    try:
+    with writing(place):
         place.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot write to {place}: {error.strerror or error}; make room, and repeat") from None
     _replace(place / name, "".join(map(_json_line, lines)))
     os.chmod(place / name, 0o600)
 
 
 def _replace(path: Path, text: str) -> None:
-    try:
+    with writing(path):
         replace_file(path, text)
-    except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror or error}; make room, and repeat") from None
 
 
 def _json_line(fields: Mapping[str, Any]) -> str:

@@ -166,7 +166,6 @@ def _describe(planting: "Planting", options: argparse.Namespace) -> str:
 
 
 def _aligned(line: "Sequence[str]", widths: "Sequence[int]") -> str:
-    """Return a line with the name flush left and the numbers flush right."""
     name, *numbers = line
     cells = [number.rjust(width) for number, width in zip(numbers, widths[1:], strict=True)]
     return "  ".join([name.ljust(widths[0]), *cells])

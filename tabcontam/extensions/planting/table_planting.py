@@ -5,7 +5,7 @@ import math
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -113,7 +113,7 @@ def plant(
     key = PlantingKey(secret, published, "", {name: spare[name].tolerance for name in names}, tuple(chosen))
     changed = {(cell.row, table.columns.index(cell.column)): key.drawn(cell) for cell in chosen}
     content = layout.with_cells(changed)
-    key = PlantingKey(secret, published, hashlib.sha256(content).hexdigest(), key.tolerances, key.cells)
+    key = replace(key, sha256=hashlib.sha256(content).hexdigest())
     changes = tuple(_change(table, name, key) for name in names)
     return Planting(content, key, changes, left_out)
 

@@ -79,7 +79,6 @@ def _section(
 
 
 def _dataset(view: RunResults, of: TableVerdict) -> tuple[str, str, str]:
-    """Return the table's name, its edition and the hash of its file."""
     digests = {one.key: one.sha256 for one in view.run.datasets}
     digest = digests.get((of.dataset, of.edition or "", of.split or ""), "")
     return code(of.dataset), code(of.edition or ""), code(digest)

@@ -17,7 +17,7 @@ from tabcontam.extensions.publish.tex import escaped
 from tabcontam.groups import grouped
 from tabcontam.report import memory_shares, paper_methods
 from tabcontam.report.ranking import about, ranking_columns
-from tabcontam.report.standings import Titles, standings, titles_of
+from tabcontam.report.standings import TableStanding, standings, titles_of
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.result_types import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
@@ -221,29 +221,38 @@ def _verdict(view: RunResults, table: TableVerdict, llm: str) -> str:
 
 
 def _heatmap(view: RunResults) -> Iterator[LatexFloat]:
+    for number, block in _narrow_blocks(view):
+        yield from _squares(view, block, number)
+
+
+def _narrow_blocks(view: RunResults) -> Iterator[tuple[str, LlmBlock]]:
+    """Yield the LLMs with at most `COLUMNS` of their tables each, and a number for the label."""
     for number, block in enumerate(view.blocks, start=1):
         for start in range(0, len(block.columns), COLUMNS):
-            yield from _squares(view, block, start, f"{number}-{start // COLUMNS + 1}")
+            columns = block.columns[start : start + COLUMNS]
+            yield f"{number}-{start // COLUMNS + 1}", replace(block, columns=columns)
 
 
-def _squares(view: RunResults, block: LlmBlock, start: int, number: str) -> Iterator[LatexFloat]:
-    """Yield the heatmap of an LLM, at most `COLUMNS` tables wide. A bold rule follows the tests of knowledge."""
-    columns = block.columns[start : start + COLUMNS]
-    rows = []
+def _header(block: LlmBlock) -> tuple[str, ...]:
+    return (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in block.columns))
+
+
+def _squares(view: RunResults, block: LlmBlock, number: str) -> Iterator[LatexFloat]:
+    """Yield the heatmap of an LLM. A bold rule follows the tests of knowledge."""
+    columns, rows = block.columns, []
     for kind, tests in view.kinds.items():
         rows += [
             _row(escaped(view.test_titles[test]), *(_square(view, column.results.get(test)) for column in columns))
             for test in tests
         ]
         rows.append(r"\midrule[\heavyrulewidth]" if kind == EvidenceKind.KNOWLEDGE else r"\midrule")
-    header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
     symbols = ", ".join(f"{symbol} {verdict}" for verdict, symbol in SYMBOLS.items())
     caption = (
         rf"{escaped(block.llm)}{' (control)' * block.control} by test and table. {symbols}; the number next to "
         r"\textbf{C} of a row test is the recalled bits, and a number alone is a score."
     )
-    columns_of = "l" + "c" * len(columns)
-    yield from _floats(LatexFloat(f"heatmap of {block.llm}", caption, f"heatmap-{number}", columns_of, header, rows))
+    title, form = f"heatmap of {block.llm}", "l" + "c" * len(columns)
+    yield from _floats(LatexFloat(title, caption, f"heatmap-{number}", form, _header(block), rows))
 
 
 def _square(view: RunResults, result: Result | None) -> str:
@@ -273,19 +282,24 @@ def _papers(view: RunResults) -> Iterator[LatexFloat]:
     if not by_paper:
         return
     titles = titles_of(view)
-    for number, block in enumerate(view.blocks, start=1):
-        for start in range(0, 0 if block.control else len(block.columns), COLUMNS):
-            yield from _marks(view, titles, block, by_paper, start, f"{number}-{start // COLUMNS + 1}")
-    for number, matrix in enumerate(paper_methods.matrices(view, titles)):
+    found = {block.llm: standings(titles, block) for block in view.blocks}
+    for number, block in _narrow_blocks(view):
+        if not block.control:
+            yield from _marks(view, found[block.llm], block, by_paper, number)
+    for place, matrix in enumerate(paper_methods.matrices(view, titles)):
         for start in range(0, len(matrix.methods) - 1, COLUMNS):
-            yield from _agreements(matrix, start, f"{number}-{start // COLUMNS + 1}")
+            yield from _agreements(matrix, start, f"{place}-{start // COLUMNS + 1}")
 
 
 def _marks(
-    view: RunResults, titles: Titles, block: LlmBlock, by_paper: Mapping[str, Sequence[str]], start: int, number: str
+    view: RunResults,
+    found: Mapping[str, TableStanding],
+    block: LlmBlock,
+    by_paper: Mapping[str, Sequence[str]],
+    number: str,
 ) -> Iterator[LatexFloat]:
-    """Yield the tests' verdicts, grouped by paper, for at most `COLUMNS` tables, and the verdict on the rows."""
-    columns, rows = block.columns[start : start + COLUMNS], []
+    """Yield the tests' verdicts, grouped by paper, and the verdict on the rows."""
+    columns, rows = block.columns, []
     for paper, tests in by_paper.items():
         rows.append(_row(rf"\textbf{{{escaped(paper)}}}", *("" for _ in columns)))
         rows += [
@@ -293,13 +307,11 @@ def _marks(
             for test in tests
         ]
         rows.append(r"\midrule")
-    found = standings(titles, block)
     verdicts = [standing.rows if (standing := found.get(column.label)) else None for column in columns]
     rows.append(_row(paper_methods.ROWS_TOGETHER, *("" if one is None else _colored(one) for one in verdicts)))
-    header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
     caption = f"{escaped(block.llm)}, {paper_methods.TITLE.lower()}. {escaped(paper_methods.explain_marks('symbol'))}"
     name = f"{paper_methods.TITLE.lower()}, {block.llm}"
-    yield from _floats(LatexFloat(name, caption, f"papers-{number}", "l" + "c" * len(columns), header, rows))
+    yield from _floats(LatexFloat(name, caption, f"papers-{number}", "l" + "c" * len(columns), _header(block), rows))
 
 
 def _marked(view: RunResults, result: Result | None) -> str:

@@ -123,7 +123,6 @@ def _named(sentence: Sentence) -> str:
 
 
 def _llm(view: RunResults, block: LlmBlock) -> str:
-    """Return the LLM's name, with its title if the catalogue has one."""
     title = view.title(block.llm)
     return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
 

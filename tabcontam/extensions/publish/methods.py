@@ -230,7 +230,6 @@ def _spread(numbers: Sequence[int]) -> str:
 
 
 def _judged(view: RunResults) -> list[TableVerdict]:
-    """Return the verdicts on tables of LLMs under test."""
     return [table for table in view.tables_in_order if table.llm not in view.joined]
 
 

@@ -1,21 +1,30 @@
 """The public name of a run's LLM: its repository, or its name at a provider, without addresses and folders."""
 
+import re
+
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import LlmFacts
 
 OWN = ("control", "simulated")  # providers of tabcontam's own models, which have no public name
+PLACES = ("corpus",)  # providers whose models are paths rather than names
 
 
 def public_name(facts: LlmFacts) -> str:
-    """Return an LLM's name without provider and address. For weights in a folder, it is the last part of the path.
+    """Return an LLM's name without provider and place: `org/name` for `hf:org/name`."""
+    provider, _, model = without_place(facts.stands_for or facts.spec).partition(":")
+    return model or provider
 
-    It is `meta-llama/Llama-3.1-8B` for `hf:meta-llama/Llama-3.1-8B` and `NAME` for `openai:NAME@http://host/v1`.
+
+def without_place(spec: str) -> str:
+    """Return an LLM's name without address or folder: `hf:mine` for `hf:/home/me/mine`.
+
+    >>> without_place("openai:NAME@http://10.0.0.7:8000/v1"), without_place("hf:org/name")
+    ('openai:NAME', 'hf:org/name')
     """
-    provider, _, model = (facts.stands_for or facts.spec).partition(":")
-    name = (model or provider).partition("@http")[0]
-    parts = [part for part in name.replace("\\", "/").split("/") if part]
-    folder = name.startswith(("/", ".", "~")) or "\\" in name or len(parts) > 2
-    return parts[-1] if folder and parts else name
+    provider, colon, model = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL).partition(":")
+    parts = [part for part in re.split(r"[/\\]", model) if part]
+    lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2 or provider in PLACES
+    return f"{provider}{colon}{parts[-1] if lies and parts else model}"
 
 
 def own(facts: LlmFacts) -> bool:

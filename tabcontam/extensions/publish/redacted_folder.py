@@ -97,7 +97,6 @@ def _holds_a_run(out: Path) -> bool:
 
 
 def _line(line: Line, done: Redaction, key: bytes) -> Line:
-    """Return a trial in its published form."""
     named = _renamed(line, done)
     if not done.hides(line["dataset"], line["edition"]):
         return named

@@ -4,7 +4,6 @@ The code lists the fields of results that are published, not those that are left
 the code lists it. Texts are composed anew from the numbers, and a column is named by its position.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import TypeVar
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.evidence.registry import built_in_tests
 from tabcontam.evidence.twin_comparison import TwinComparison
+from tabcontam.extensions.publish.public_names import without_place
 from tabcontam.report.finding_sentences import CORPUS_UNDECIDED_BECAUSE, ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
 from tabcontam.tables.dataset_cards import Card, all_cards
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -31,7 +31,6 @@ NUMBER_WORDS = {
     "p_value": "p = {}",
 }
 USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
-PLACES = ("corpus",)  # providers whose models are paths rather than names
 HOLDING = ("an LLM that remembers", "documents that hold")  # the second text replaces the first for a corpus
 LEFT_OUT = "left out"  # replaces a word that others chose
 Part = TypeVar("Part", bound=TableFields)
@@ -87,7 +86,7 @@ class Redaction:
     def llms(self) -> Mapping[str, str]:
         """The published name of each LLM, without address and folder."""
         judge = (self.run.judge,) if self.run.judge else ()
-        return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
+        return _apart((llm.spec, without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
 
     def words(self, sentence: str) -> str:
         """Return a sentence with the published names of corpora and references in it, without addresses and folders."""
@@ -100,7 +99,7 @@ class Redaction:
         """Return the published name of a judge of completions. A person is replaced by a number."""
         if by in self.people:
             return f"person {self.people.index(by) + 1}"
-        return self.llms.get(by) or _without_place(by)
+        return self.llms.get(by) or without_place(by)
 
     @cached_property
     def editions(self) -> Mapping[TableId, str]:
@@ -261,7 +260,7 @@ class Redaction:
             run,
             command="",
             settings={name: value for name, value in run.settings.items() if isinstance(value, int | float)},
-            overlap=run.overlap and _without_place(run.overlap),
+            overlap=run.overlap and without_place(run.overlap),
             llms=tuple(self._llm(llm) for llm in run.llms),
             references=tuple(self._llm(llm) for llm in run.references),
             judge=self._llm(run.judge) if run.judge else None,
@@ -278,7 +277,7 @@ class Redaction:
         )
 
     def _llm(self, llm: LlmFacts) -> LlmFacts:
-        stands_for = _without_place(llm.stands_for)
+        stands_for = without_place(llm.stands_for)
         return replace(
             llm,
             spec=self.llm(llm.spec),
@@ -301,7 +300,6 @@ class Redaction:
         return replace(kept, withheld_sha256="", fresh_sha256="", failed=failed)
 
     def _note(self, note: Note) -> Note:
-        """Return a note of a run, with published names."""
         if note.kind is NoteKind.DEFAULTS:  # the note repeats the command, which is left out
             return replace(note, text="a project's pyproject.toml set options of the command")
         if note.kind is NoteKind.NOT_READ:  # the note names files
@@ -363,18 +361,6 @@ def _corpus_sentence(result: Result) -> str:
 
 def _known(file: KnownFacts) -> KnownFacts:
     return file if _open(file.sha256, all_cards().values()) else replace(file, name="a known file", sha256="")
-
-
-def _without_place(spec: str) -> str:
-    """Return an LLM's name without address or folder: `hf:mine` for `hf:/home/me/mine`.
-
-    >>> _without_place("openai:NAME@http://10.0.0.7:8000/v1"), _without_place("hf:org/name")
-    ('openai:NAME', 'hf:org/name')
-    """
-    provider, colon, model = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL).partition(":")
-    parts = [part for part in re.split(r"[/\\]", model) if part]
-    lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2 or provider in PLACES
-    return f"{provider}{colon}{parts[-1] if lies and parts else model}"
 
 
 def _apart(names: Iterable[tuple[str, str]]) -> dict[str, str]:

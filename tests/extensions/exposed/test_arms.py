@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from tabcontam.extensions.exposed.arms import ROWS, TABLES, deal_copies, designs
+from tabcontam.extensions.exposed.recipe import ROWS, TABLES, deal_copies, designs
 from tests.made_tables import ships
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.extensions.exposed.arms import ROWS, designs
-from tabcontam.extensions.exposed.recipe import recipe
+from tabcontam.extensions.exposed.recipe import ROWS, designs, recipe
 from tabcontam.extensions.exposed.thresholds import LAST_RATE_SHARE
 from tabcontam.extensions.exposed.trainable_models import network
 from tabcontam.extensions.exposed.training import positions_of, rate_at

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.exposed.arms import designs
 from tabcontam.extensions.exposed.cell_tokenizer import check_apart, tokenizer
-from tabcontam.extensions.exposed.recipe import Recipe, recipe
+from tabcontam.extensions.exposed.recipe import Recipe, designs, recipe
 from tabcontam.extensions.exposed.training_stream import Stream, learned_tokenizer, stream, twins_of
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table

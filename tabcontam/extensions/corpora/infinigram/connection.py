@@ -1,18 +1,31 @@
-"""Requests to a server of the infini-gram protocol. Each is a POST of JSON, sent once, and the reply is JSON."""
+"""Requests to a server of the infini-gram protocol. Each is a POST of JSON, sent once, and the reply is JSON.
+
+For an error, the server sends `{"error": TEXT}`. The status is 400 for an unknown index or kind of query, 500 for a
+failure of the server, and 200 for a rejected query (such as a text that is too long). A gateway in front of the public
+server answers 403 or 429 to clients that send too many requests.
+"""
 
 import json
+import re
 from collections.abc import Mapping
+from enum import Enum, auto
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
 from tabcontam.models.base import TransientError
 from tabcontam.models.bounds import UnboundedError, bounded, httpx_of, set_answer_bounds
 from tabcontam.models.openai.connection import NoAnswer
-from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.errors import PASSING, Problem
 
 AS_JSON = {"Content-Type": "application/json"}
 SECONDS = 60.0  # the longest time without a new byte
 CONNECT_SECONDS = 10.0
+TOO_QUICK = (403, 429, 503, 529)  # statuses at which fewer simultaneous requests help
+NO_INDEX = re.compile(
+    r"invalid index|(unknown|no such) index|\bindex\b.{0,120}\b(not found|does not exist)", re.IGNORECASE
+)
+NO_KIND = re.compile(r"invalid query_type", re.IGNORECASE)
+LATER = re.compile(r"timed out|try again|overload|rate[ _-]?limit|too many requests", re.IGNORECASE)
 NOT_SENT = ("ConnectError", "ConnectTimeout", "ProxyError")  # names of httpx's errors
 
 
@@ -75,3 +88,29 @@ def _answer(status: int, content: bytes, headers: Mapping[str, str]) -> dict[str
     if not isinstance(body, dict):
         raise TransientError("the reply is no JSON object", "broken JSON", sent=True)
     return body
+
+
+class ErrorScope(Enum):
+    """The part of a setup that an error concerns, such as one request or the whole index."""
+
+    PASSING = auto()  # the error may pass
+    INDEX = auto()  # the server has no index of this name
+    PROTOCOL = auto()  # the server speaks another protocol, or an older one
+    DOOR = auto()  # the server needs a key
+    REQUEST = auto()  # only this request fails
+
+
+def error_scope(problem: Problem) -> ErrorScope:
+    """Return what an error concerns: only its request, if no rule matches."""
+    status, text = problem.status, problem.message
+    if NO_INDEX.search(text):
+        return ErrorScope.INDEX
+    if NO_KIND.search(text):
+        return ErrorScope.PROTOCOL
+    if status in PASSING or status in TOO_QUICK or (status >= 500 and status != 501):
+        return ErrorScope.PASSING
+    if status in (401, 407):
+        return ErrorScope.DOOR
+    if 300 <= status < 400 or status in (404, 405, 410, 501):
+        return ErrorScope.PROTOCOL
+    return ErrorScope.PASSING if LATER.search(text) else ErrorScope.REQUEST

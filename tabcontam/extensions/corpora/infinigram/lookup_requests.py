@@ -11,8 +11,7 @@ from itertools import chain, zip_longest
 from tabcontam.evidence.questions import Lookup, LookupMode, Match, Matches, ReplyState
 from tabcontam.extensions.corpora.infinigram.excerpt_reader import ExcerptReader, Send
 from tabcontam.extensions.corpora.infinigram.index_memory import Clause, IndexMemory
-from tabcontam.extensions.corpora.infinigram.place_joining import join_places, merge_places
-from tabcontam.extensions.corpora.infinigram.replies import Excerpt, TokenPlaces
+from tabcontam.extensions.corpora.infinigram.replies import Excerpt, TokenPlaces, join_places, merge_places
 from tabcontam.extensions.corpora.infinigram.search_terms import (
     TERMS,
     as_words,

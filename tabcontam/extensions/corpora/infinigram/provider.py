@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Lookup, LookupMode, Matches, ReplyState
-from tabcontam.extensions.corpora.infinigram.connection import Connection
-from tabcontam.extensions.corpora.infinigram.errors import TOO_QUICK, ErrorScope, error_scope
+from tabcontam.extensions.corpora.infinigram.connection import TOO_QUICK, Connection, ErrorScope, error_scope
 from tabcontam.extensions.corpora.infinigram.excerpt_reader import Send
 from tabcontam.extensions.corpora.infinigram.index_memory import IndexMemory
 from tabcontam.extensions.corpora.infinigram.lookup_requests import LookupRequests

@@ -1,8 +1,10 @@
 """Parsed replies of a server of the infini-gram protocol. Every field is checked; a wrong type raises ValueError."""
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 Ids = tuple[int, ...]  # tokens
@@ -40,6 +42,43 @@ class TokenPlaces:
         """
         most = frequency // max(1, len(self.shards))
         return not self.approximate and all(len(pointers) < most for pointers in self.shards)
+
+
+def merge_places(lists: Sequence[TokenPlaces]) -> TokenPlaces:
+    """Return the places of all lists together."""
+    shards = zip_longest(*(places.shards for places in lists), fillvalue=())
+    merged = tuple(tuple(sorted(set[int]().union(*pointers))) for pointers in shards)
+    return TokenPlaces(merged, any(places.approximate for places in lists))
+
+
+def join_places(lists: Sequence[TokenPlaces], tokens: int) -> TokenPlaces:
+    """Return the places of the first list that have a place of every other list at most `tokens` tokens away.
+
+    They are joined here, because the server joins the matches on both sides of a value into one stretch and drops the
+    stretch if one side is in another document. So it misses many short documents.
+    """
+    found = lists[0] if lists else TokenPlaces((), False)
+    for others in lists[1:]:
+        found = _near(found, others, tokens)
+    return found
+
+
+def _near(places: TokenPlaces, others: TokenPlaces, tokens: int) -> TokenPlaces:
+    """Return the `places` with at least one of `others` at most `tokens` tokens away, before or after."""
+    within = tokens * _token_bytes([*places.shards, *others.shards])
+
+    def has_near(pointer: int, targets: Sequence[int]) -> bool:
+        first = bisect_left(targets, pointer - within)  # the first place that is not too far before
+        return first < len(targets) and targets[first] <= pointer + within
+
+    shards = zip_longest(places.shards, others.shards[: len(places.shards)], fillvalue=())
+    kept = (tuple(pointer for pointer in own if has_near(pointer, targets)) for own, targets in shards)
+    return TokenPlaces(tuple(kept), places.approximate)
+
+
+def _token_bytes(shards: Sequence[Sequence[int]]) -> int:
+    """Return the most bytes that a token may have, so that all these numbers are pointers to tokens."""
+    return next(size for size in (4, 2, 1) if all(pointer % size == 0 for pointers in shards for pointer in pointers))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Tests that search documents for a dataset's words: how many documents contain each word, and where."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import ClassVar
 
 from tabcontam.evidence.base import (
@@ -34,7 +33,7 @@ class DocumentScore(Test):
 
     def query(self, name: str, what: str, lookup: Lookup, *further: str) -> Query:
         """Return the query for one item; `what` is its name, and `further` has texts that help to read matches."""
-        return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
+        return Query(f"{self.id}-{name}", lambda: lookup, (what, *further), lookup.texts, max_tokens=1)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the number of documents that contain the item; unreadable if some documents were not searched."""
@@ -97,10 +96,6 @@ def in_number(count: int, least: bool = False) -> str:
     if count:
         return f"{'at least ' * least}{count:,} document{'s' * (count > 1)}"
     return "none of the documents that were counted, but others may hold it" if least else "no document"
-
-
-def _same(lookup: Lookup) -> Lookup:
-    return Lookup(lookup.texts, lookup.most, lookup.by, lookup.context, lookup.lacking)
 
 
 def word_lookup(*texts: str, most: int = 10) -> Lookup:

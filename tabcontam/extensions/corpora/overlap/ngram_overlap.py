@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from statistics import fmean
 from typing import ClassVar
@@ -19,12 +18,11 @@ from tabcontam.evidence.base import (
     Matches,
     Query,
     Reading,
-    ReplyState,
     Statistic,
     Test,
     Trial,
 )
-from tabcontam.extensions.corpora.overlap.row_finds import place_of
+from tabcontam.extensions.corpora.overlap.row_finds import counts_in, place_of
 from tabcontam.extensions.corpora.overlap.row_pieces import (
     PieceOverlap,
     drawn_signs,
@@ -170,7 +168,7 @@ def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy
     def query(name: str, asked: tuple[str, ...], lookup: Lookup, decoy_of: str) -> Query:
         return Query(
             id=name,
-            write=partial(_same, lookup),
+            write=lambda: lookup,
             asked=asked,
             expected=(text,),
             max_tokens=1,
@@ -182,10 +180,6 @@ def _pair(name: str, text: str, length: int, row: int | None, rng: Random, decoy
     first = query(name, tuple(f"{size} words" for size in lengths), Lookup(pieces, by=LookupMode.WORDS), decoy_of)
     twin_of = f"{decoy_of}-{IN_SIGNS}" if decoy_of else ""
     return [first, query(f"{name}-{IN_SIGNS}", ("50 signs",), Lookup(in_signs, by=LookupMode.SIGNS), twin_of)]
-
-
-def _same(lookup: Lookup) -> Lookup:
-    return Lookup(lookup.texts, lookup.most, lookup.by)
 
 
 def _twins(table: Table) -> list[tuple[Cell, ...]]:
@@ -202,10 +196,9 @@ def _in_signs(query: Query) -> bool:
 def _counts(query: Query, answer: object) -> dict[str, int] | None:
     """Return how many documents hold each piece, or None if the answer does not report it."""
     question = query.question
-    if not isinstance(question, Lookup) or not isinstance(answer, Matches) or answer.state is not ReplyState.OK:
+    if not isinstance(question, Lookup) or (counts := counts_in(answer, len(question.texts))) is None:
         return None
-    counts = answer.counts if answer.counts or answer.documents else (0,) * len(question.texts)
-    return dict(zip(question.texts, counts, strict=True)) if len(counts) == len(question.texts) else None
+    return dict(zip(question.texts, counts, strict=True))
 
 
 def _overlaps(trials: Sequence[Trial]) -> list[PieceOverlap]:

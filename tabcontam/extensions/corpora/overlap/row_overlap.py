@@ -27,8 +27,15 @@ from tabcontam.evidence.mixins import FeatureTest, LearningTest
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.rows.bits_by_column import bits_by_group
 from tabcontam.evidence.thresholds import LEAST_DRAWABLE_ROWS
-from tabcontam.extensions.corpora.overlap.row_find_weights import detectable_share, even_chance, weight_tail, word_finds
-from tabcontam.extensions.corpora.overlap.row_finds import RowFind, read_find, read_finds
+from tabcontam.extensions.corpora.overlap.row_finds import (
+    RowFind,
+    detectable_share,
+    even_chance,
+    read_find,
+    read_finds,
+    weight_tail,
+    word_finds,
+)
 from tabcontam.extensions.corpora.overlap.searched_rows import (
     SearchedRow,
     can_be_found,

@@ -93,7 +93,6 @@ def _apart(typed: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _below(typed: str, skipped: list[SkippedPath]) -> Iterator[NamedFile]:
-    """Yield the files of one path."""
     written = os.path.expanduser(typed)
     if os.path.lexists(written):
         yield from _of_named(Path(written), typed, skipped)
@@ -173,7 +172,6 @@ def _inside(path: Path, name: str, root: Path, skipped: list[SkippedPath]) -> It
 
 
 def _walk(folder: Path, name: str, root: Path, skipped: list[SkippedPath], typed: bool = False) -> Iterator[NamedFile]:
-    """Yield the files in a folder and in all folders below it."""
     try:
         inside = sorted(entry.name for entry in os.scandir(folder))
     except OSError as error:

@@ -84,11 +84,6 @@ class CorpusIndex:
         return made
 
     @property
-    def size(self) -> int:
-        """The number of bytes of text in the index."""
-        return sum(shard.size for shard in self.shards)
-
-    @property
     def on_disk(self) -> int:
         """The number of bytes of the index's files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())

@@ -40,7 +40,6 @@ def corpora_folder() -> Path:
 
 # young: nanoseconds; a file changed more recently may change again without a new modification time
 def _of_file(path: Path, entries: dict[str, Any], *, young: int = 2 * 10**9) -> str:
-    """Return the SHA-256 of a file."""
     block_bytes = 1 << 20
     name = str(path)
     try:

@@ -1,15 +1,15 @@
-"""Readers of JSON: of JSON lines, and of files with an array or several values.
+"""Readers of JSON: of JSON lines, and of files with an array or several values; and the text of a record.
 
 By hand, because ijson changes numbers (1e3 becomes 1E+3) and cannot give back what is no JSON.
 """
 
 import codecs
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tabcontam.extensions.corpora.search.documents import MARK, DocumentStretch, ReaderInput, as_valid_utf8
-from tabcontam.extensions.corpora.search.json_records import paths_of, scan, text_of, text_of_fields
 from tabcontam.extensions.corpora.search.stream_lines import Line, LinePiece
 from tabcontam.extensions.corpora.search.tally import Reason
 
@@ -19,6 +19,8 @@ LARGE = (Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
 UNPARSED = (ValueError, StopIteration, RecursionError)  # raised by `scan`
 CHUNK = 1 << 20  # bytes of the smallest read
 BETWEEN = re.compile(r"[\s,]*")
+# Numbers stay as they are written: 5.10 is not 5.1.
+DECODER: Any = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, strict=False)
 
 
 def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
@@ -35,15 +37,14 @@ def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
             end = -1
         if end != len(text):
             return given.raw_document(source, (text.encode(),), *BROKEN)
-        return _values(given, source, record, fields)
+        return _document(given, source, record, fields)
 
     return read_records(given, given.lines(), document_of)
 
 
-def _values(
+def _document(
     given: ReaderInput, source: str, record: object, fields: Sequence[Sequence[str]]
 ) -> Iterable[DocumentStretch]:
-    """Return the document of a record's values."""
     found = text_of_fields(record, fields) if fields else text_of(record)
     if found is None:
         given.note(Reason.NO_FIELD)
@@ -80,7 +81,7 @@ def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
     """
     fields, values = paths_of(given.portion.fields), JsonValues(given.stream(), given.largest)
     for number, value in enumerate(values, 1):
-        yield from _values(given, given.source(number), value, fields)
+        yield from _document(given, given.source(number), value, fields)
     if values.left:
         yield from given.raw_document(
             given.source(values.read + 1), values.rest(), *(LARGE if values.large else BROKEN)
@@ -141,3 +142,73 @@ class JsonValues:
         block = self._stream.read(max(CHUNK, len(self._text)))
         self._ended = not block
         self._text += self._decoder.decode(block, final=self._ended)
+
+
+def scan(text: str, place: int) -> tuple[object, int]:
+    """Return the value at a place, and the place of its end. Raises ValueError, StopIteration or RecursionError."""
+    value, end = DECODER.scan_once(text, place)
+    return value, end
+
+
+def text_of(record: object) -> str:
+    """Return all values of a record, in order, one per line. A null is an empty line."""
+    if type(record) is dict:
+        try:
+            return "\n".join(record.values())
+        except TypeError:
+            pass
+    return record if type(record) is str else "\n".join(_values(record))
+
+
+def text_of_fields(record: object, fields: Sequence[Sequence[str]]) -> str | None:
+    """Return the values at these paths, or None if the record has no such value."""
+    found = [value for path in fields for value in _at(record, path)]
+    return "\n".join(map(text_of, found)) if found else None
+
+
+def paths_of(fields: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return fields as paths: `messages.content` becomes ("messages", "content")."""
+    return tuple(tuple(field.split(".")) for field in fields)
+
+
+def _values(record: Any) -> list[str]:
+    """Return the values of a record. It works without recursion, because records may be nested deeply."""
+    found: list[str] = []
+    open_ = [iter((record,))]
+    while open_:
+        for value in open_[-1]:
+            if isinstance(value, str):
+                found.append(value)
+            elif isinstance(value, dict):
+                open_.append(iter(value.values()))
+                break
+            elif isinstance(value, list | tuple):
+                open_.append(iter(value))
+                break
+            else:
+                found.append(_plain(value))
+        else:
+            open_.pop()
+    return found
+
+
+def _plain(value: object) -> str:
+    """Return a value that is not a text as JSON writes it, but null as an empty text."""
+    if value is None:
+        return ""
+    return ("true" if value else "false") if isinstance(value, bool) else str(value)
+
+
+def _at(record: object, path: Sequence[str]) -> Iterator[object]:
+    """Yield the values at a path. For a list on the path, each item is searched."""
+    if isinstance(record, list):
+        for item in record:
+            yield from _at(item, path)
+    elif not path:
+        yield record
+    elif isinstance(record, dict):
+        whole = ".".join(path)
+        if whole in record:
+            yield from _at(record[whole], ())
+        elif path[0] in record:
+            yield from _at(record[path[0]], path[1:])

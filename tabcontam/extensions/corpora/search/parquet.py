@@ -6,7 +6,7 @@ from typing import Any
 
 from tabcontam.extensions.corpora.search.documents import DocumentStretch, ReaderInput
 from tabcontam.extensions.corpora.search.file_opening import DamagedFileError, open_file
-from tabcontam.extensions.corpora.search.json_records import paths_of, text_of, text_of_fields
+from tabcontam.extensions.corpora.search.json_values import paths_of, text_of, text_of_fields
 from tabcontam.extensions.corpora.search.tally import Reason
 from tabcontam.tables.readers.base import missing_extra
 
@@ -89,7 +89,6 @@ def _columns(parquet: Any, given: ReaderInput) -> list[str]:
 
 
 def _rows(pyarrow: Any, batch: Any, fields: list[tuple[str, ...]]) -> Iterator[bytes | str]:
-    """Yield the text of each row of a batch."""
     columns = [_texts(pyarrow, column) for column in batch.columns]
     if None not in columns:
         yield from map(b"\n".join, zip(*(column for column in columns if column is not None), strict=True))

@@ -160,7 +160,6 @@ class CorpusModel(Model):
         return FatalError(f"{type(error).__name__}: {one_line(error)}")
 
     def _print_once(self, line: str) -> None:
-        """Print a line on standard error, only the first time."""
         if line not in self._printed:
             self._printed.add(line)
             print(f"{self.spec}: {line}", file=sys.stderr, flush=True)

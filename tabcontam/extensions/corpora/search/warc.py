@@ -68,7 +68,6 @@ def _document(stream: BinaryIO, size: int, source: str, given: ReaderInput) -> I
 
 
 def _blocks(stream: BinaryIO, size: int, given: ReaderInput) -> Iterator[bytes]:
-    """Yield the content of a record in blocks."""
     while size:
         block = stream.read(min(size, STRETCH // 2))
         if not block:

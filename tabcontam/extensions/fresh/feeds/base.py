@@ -1,8 +1,11 @@
-"""The text type that all feeds return: a text with the date of its publication."""
+"""The type of a text with the date of its publication, which all feeds return, and the errors of feeds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+from tabcontam.errors import UsageError
 from tabcontam.extensions.fresh.feeds.date_ranges import InstantRange
 
 PAPER, NEWS, README = "paper", "news", "readme"
@@ -37,3 +40,12 @@ class UnusableText(Exception):
 
 # Returns a date that counts. Raises `UnusableText` for other dates and for None, before the text is fetched.
 Dated = Callable[[InstantRange | None], InstantRange]
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise `UsageError` instead of `OSError` while `path` is written."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}; make room, and repeat") from error

@@ -11,8 +11,8 @@ from tabcontam.errors import UsageError
 from tabcontam.extensions.fresh.feeds.arxiv_papers import papers
 from tabcontam.extensions.fresh.feeds.base import Dated, Document, UnusableText
 from tabcontam.extensions.fresh.feeds.date_ranges import InstantRange, start_of
+from tabcontam.extensions.fresh.feeds.entries import articles
 from tabcontam.extensions.fresh.feeds.feed_cards import ARXIV, GITHUB, Feed
-from tabcontam.extensions.fresh.feeds.news import articles
 from tabcontam.extensions.fresh.feeds.polite_fetching import Fetcher, origin
 from tabcontam.extensions.fresh.feeds.readmes import readmes
 from tabcontam.extensions.fresh.thresholds import DEFAULT_TEXTS

@@ -38,7 +38,6 @@ class FreshRows:
     """The fresh rows of a table, as a new table. `left_out` counts the other rows, by the keys of `LEFT_OUT`."""
 
     table: Table
-    dated_by: str
     first: date
     last: date
     left_out: Mapping[str, int]
@@ -80,22 +79,21 @@ def fresh_rows(
     written_as = dated_as or ("" if dated_by else table.dates.dated_as)
     own = replace(table, dates=replace(table.dates, dated_by=column, dated_as=written_as))
     today = today or datetime.now(UTC).date()
-    reasons = [
-        _reason(days, since, until, today) if (days := _days(own, place, cell)) else "undated"
-        for place, cell in enumerate(own.column(column), 1)
-    ]
+    stated = [_days(own, place, cell) for place, cell in enumerate(own.column(column), 1)]
+    reasons = [_reason(days, since, until, today) for days in stated]
     at = own.columns.index(column)
-    seen = {_without(row, at) for row, reason in zip(own.rows, reasons, strict=True) if reason}
+    without = [(*row[:at], *row[at + 1 :]) for row in own.rows]
+    seen = {cells for cells, reason in zip(without, reasons, strict=True) if reason}
     kept: list[tuple[Cell, ...]] = []
     dates: list[DayRange] = []
     counts: Counter[str] = Counter()
-    for place, (row, found) in enumerate(zip(own.rows, reasons, strict=True), 1):
-        reason = found or ("repeated" if _without(row, at) in seen else "")
-        if reason:
+    for row, cells, days, found in zip(own.rows, without, stated, reasons, strict=True):
+        reason = found or ("repeated" if cells in seen else "")
+        if reason or days is None:
             counts[reason] += 1
         else:
             kept.append(row)
-            dates.append(_days(own, place, row[at]) or DayRange(since, since))
+            dates.append(days)
     if len(kept) < 2:
         omissions = "; ".join(f"{counts[key]:,} are {words}" for key, words in LEFT_OUT.items() if counts[key])
         raise UsageError(
@@ -104,19 +102,18 @@ def fresh_rows(
         )
     name = _name(table, since, until)
     fresh = replace(own, name=name, rows=tuple(kept), known=(), drawn_cells=(), withheld=(), split="")
-    return FreshRows(fresh, column, min(days.first for days in dates), max(days.last for days in dates), dict(counts))
+    return FreshRows(fresh, min(days.first for days in dates), max(days.last for days in dates), dict(counts))
 
 
-def _reason(days: DayRange, since: date, until: date | None, today: date) -> str:
+def _reason(days: DayRange | None, since: date, until: date | None, today: date) -> str:
+    """Return why a row is not fresh, a key of `LEFT_OUT`; empty if it is."""
+    if days is None:
+        return "undated"
     if days.first > today:
         return "to_come"
     if days.first < since:
         return "older"
     return "later" if until is not None and days.last >= until else ""
-
-
-def _without(row: Sequence[Cell], place: int) -> tuple[Cell, ...]:
-    return (*row[:place], *row[place + 1 :])
 
 
 def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
@@ -166,7 +163,7 @@ def save_fresh_rows(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
 def _card(fresh: FreshRows, file: str, content: bytes) -> str:
     """Return the card of the fresh rows, in the form of the cards in datasets/. It repeats the table's statements."""
     table = fresh.table
-    written_as = "" if table.dates.of_names else table.dates.dated_as or _form(table.column(fresh.dated_by))
+    written_as = "" if table.dates.of_names else table.dates.dated_as or _form(table.column(table.dates.dated_by))
     about = {
         "name": table.name,
         "title": table.title,
@@ -174,7 +171,7 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
         "completed": str(fresh.last),
         "licence": "not stated",
         "public": not table.private,
-        "dated_by": fresh.dated_by if table.dates.of_names or written_as else None,
+        "dated_by": table.dates.dated_by if table.dates.of_names or written_as else None,
         "dated_as": written_as or None,
         "target": table.target,
         "missing": sorted(mark for mark in table.missing if mark is not None),
@@ -183,7 +180,7 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
     edition = {"name": FRESH, "file": file, "sha256": digest, "bytes": len(content), "rows": len(table.rows)}
     parts = [_lines(about)]
     if table.dates.of_names:
-        own = sorted(set(table.column(fresh.dated_by)) & table.dates.of_names.keys(), key=str)
+        own = sorted(set(table.column(table.dates.dated_by)) & table.dates.of_names.keys(), key=str)
         parts.append("[dates]\n" + _lines({str(value): table.dates.of_names[str(value)] for value in own}))
     if (question := table.question) is not None:
         asked = {"text": question.text, "threshold": question.threshold, "fair": question.fair}

@@ -1,4 +1,4 @@
-"""RSS and Atom: the entries of a feed, with every date that they state.
+"""RSS and Atom: the entries of a feed, with every date that they state, and the texts of a feed such as a newspaper's.
 
 The XML parser Expat reads them strictly: a text that is not well-formed is an error. A DOCTYPE is an error, too: the
 entities that it declares can grow without bound (the billion laughs) or fetch files. Only the usual encodings of feeds
@@ -6,12 +6,18 @@ are accepted.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urljoin
 from xml.etree.ElementTree import Element, TreeBuilder, tostring
 from xml.parsers import expat
 
 from tabcontam.errors import UsageError, one_line
+from tabcontam.extensions.fresh.feeds.base import NEWS, Dated, Document, UnusableText
 from tabcontam.extensions.fresh.feeds.date_ranges import InstantRange, instants_of
+from tabcontam.extensions.fresh.feeds.feed_cards import PAGE, Feed
+from tabcontam.extensions.fresh.feeds.polite_fetching import Fetcher
+from tabcontam.extensions.fresh.feeds.web_text import page_of
 
 DEEPEST, MOST_ELEMENTS = 100, 200_000
 DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -144,3 +150,39 @@ def _html(element: Element) -> str:
     if len(element) == 0:
         return element.text or ""
     return "".join([element.text or "", *(tostring(child, "unicode", "html") for child in element)])
+
+
+def articles(feed: Feed, fetcher: Fetcher, dated: Dated) -> Iterator[Document | UnusableText]:
+    """Yield the articles in the feed's order, and an `UnusableText` for each one left out. `dated` checks dates."""
+    try:
+        found = fetcher.get(feed.address)
+    except UnusableText as reason:
+        raise UsageError(f"{feed.address} cannot be read: {reason}") from None
+    for entry in entries_of(found.content, found.charset, feed.address):
+        try:
+            yield _article(feed, fetcher, entry, dated)
+        except UnusableText as reason:
+            yield reason
+
+
+def _article(feed: Feed, fetcher: Fetcher, entry: FeedEntry, dated: Dated) -> Document:
+    published = dated(entry.published())
+    address, summary = urljoin(feed.address, entry.link), " ".join(page_of(entry.summary).text)
+    if feed.text != PAGE:
+        paragraphs = page_of(entry.content or entry.summary).text
+        summary = summary if entry.content else ""
+    else:
+        held = fetcher.get(address, accept="text/html")
+        try:
+            text = held.content.decode(held.charset or "utf-8")
+        except (UnicodeDecodeError, LookupError):
+            raise UnusableText("a page that is not in the encoding that it declares") from None
+        page = page_of(text)
+        stated = [instants_of(date) for date in page.dates]
+        if not all(stated):
+            raise UnusableText("with an unreadable date on its page")
+        # A feed may list old pages again.
+        published = dated(min([published, *(one for one in stated if one is not None)]))
+        paragraphs = page.article
+    title = " ".join(page_of(entry.title).text)
+    return Document(entry.id or address, NEWS, address, title, published, paragraphs, summary)

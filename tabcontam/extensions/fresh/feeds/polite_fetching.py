@@ -22,7 +22,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPRedirectHandler, Request
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.extensions.fresh.feeds.base import UnusableText
+from tabcontam.extensions.fresh.feeds.base import UnusableText, writing
 from tabcontam.paths import last_line_is_cut_off, replace_file
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.timed_connections import opener
@@ -89,10 +89,6 @@ class Fetcher:
             answer = self._once(address, accept)
             if answer["status"] == 200:
                 content = _kept(address, answer.get("sha256", ""))
-                if content is None:  # the cache was emptied meanwhile
-                    del self._before[address]
-                    answer = self._once(address, accept)
-                    content = _kept(address, answer.get("sha256", ""))
                 if content is None:
                     raise FetchError(f"{shown(address)} was fetched, but cannot be stored in {_folder(address).parent}")
                 return PageContent(content, address, answer.get("charset", ""), answer.get("links", ""))
@@ -159,12 +155,13 @@ class Fetcher:
 
     # dead: consecutive failing addresses after which the server counts as unreachable
     def _once(self, address: str, accept: str, *, tries: int = 3, dead: int = 3) -> dict[str, Any]:
-        """Return the answer to a request. It is sent only if the journal (`requests.jsonl`) has no answer to it.
+        """Return the answer to a request. It is sent only if the journal (`requests.jsonl`) and the cache lack it.
 
         Raises `UnusableText` if the request fails. Raises `FetchError` if several addresses in a row fail, or if the
         server asks for a long wait.
         """
-        if (known := self._before.get(address)) is not None:
+        known = self._before.get(address)
+        if known and (known["status"] != 200 or _kept(address, known.get("sha256", "")) is not None):
             return known
         for number in range(tries):
             try:
@@ -244,11 +241,8 @@ class Fetcher:
         self._before[line["address"]] = line
         path = self.folder / REQUESTS
         text = json.dumps(line) + "\n"
-        try:
-            with path.open("ab") as file:
-                file.write((b"\n" if last_line_is_cut_off(path) else b"") + text.encode())
-        except OSError as error:
-            raise UsageError(f"cannot write to {path}: {error.strerror or error}; make room, and repeat") from None
+        with writing(path), path.open("ab") as file:
+            file.write((b"\n" if last_line_is_cut_off(path) else b"") + text.encode())
 
 
 class _RetryLaterError(Exception):
@@ -349,11 +343,9 @@ def _kept(address: str, sha256: str) -> bytes | None:
 def _keep(address: str, content: bytes, about: Mapping[str, str]) -> None:
     """Store an answer atomically. Raises `UsageError` if that fails, because the answer would be requested again."""
     folder = _folder(address)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder.parent.chmod(0o700)
         for name, text in (("content", content), ("about.json", json.dumps(about).encode())):
             replace_file(folder / name, text)
             os.chmod(folder / name, 0o600)
-    except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror or error}; make room, and repeat") from None

@@ -76,7 +76,6 @@ def _lines(words: Sequence[str], room: float) -> list[str]:
 
 
 def _say(figure: Figure, lines: Sequence[str], height: float) -> None:
-    """Write explanations below a figure."""
     width = figure.get_figwidth()
     for number, line in enumerate(reversed(lines)):
         figure.text(EDGE / width, (0.05 + LINE * number) / height, line, size=6, color=QUIET)

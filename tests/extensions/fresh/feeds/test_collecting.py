@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.extensions.fresh.feeds import entries, paper_source
+from tabcontam.extensions.fresh.feeds import arxiv_papers, entries
+from tabcontam.extensions.fresh.feeds.arxiv_papers import paper_of
 from tabcontam.extensions.fresh.feeds.base import Document, UnusableText
 from tabcontam.extensions.fresh.feeds.collecting import TextCollection, collect, fetcher_of
 from tabcontam.extensions.fresh.feeds.date_ranges import start_of
 from tabcontam.extensions.fresh.feeds.entries import entries_of
 from tabcontam.extensions.fresh.feeds.feed_cards import find_feed, read_feed, shipped_feeds
-from tabcontam.extensions.fresh.feeds.paper_source import paper_of
 from tabcontam.extensions.fresh.feeds.polite_fetching import REQUESTS, Fetcher, FetchError
 from tabcontam.extensions.fresh.feeds.web_text import page_of
 from tests.extensions.fresh.loopback_feeds import Answer, FeedServer
@@ -310,7 +310,7 @@ def test_a_paper_is_its_abstract_and_its_first_section() -> None:
     ids=["PDF", "no LaTeX", "cut off", "no sections", "braces", "large"],  # what is compressed holds the time
 )
 def test_a_source_that_is_no_paper_is_left_out(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper_source, "LARGEST", 2_000_000)
+    monkeypatch.setattr(arxiv_papers, "LARGEST", 2_000_000)
     with pytest.raises(UnusableText, match=reason):
         paper_of(content)
 

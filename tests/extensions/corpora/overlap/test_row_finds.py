@@ -8,8 +8,15 @@ import pytest
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Lookup, Match, Query
-from tabcontam.extensions.corpora.overlap.row_find_weights import detectable_share, even_chance, weight_tail
-from tabcontam.extensions.corpora.overlap.row_finds import RowFind, harmless, in_documents, place_of
+from tabcontam.extensions.corpora.overlap.row_finds import (
+    RowFind,
+    detectable_share,
+    even_chance,
+    harmless,
+    in_documents,
+    place_of,
+    weight_tail,
+)
 
 QUERY = Query("q", lambda: Lookup(("a",)), asked=("size",), expected=("a",), max_tokens=1)
 
