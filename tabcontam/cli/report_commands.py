@@ -77,7 +77,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import find_recalled_rows, merge_recall, render_excluded
     from tabcontam.runs.folder import load_whole
-    from tabcontam.runs.shown_trials import shown_lines
+    from tabcontam.runs.stored_trials import shown_lines
 
     words = [name for name, change in report_changes().items() if change.wanted(options)]
     words += [

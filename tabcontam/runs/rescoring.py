@@ -28,10 +28,10 @@ from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
-from tabcontam.runs.folder import last_lines, load_whole, record
+from tabcontam.runs.folder import load_whole, record
 from tabcontam.runs.folder_part import folder_parts, records_in
 from tabcontam.runs.run_part import check_installed
-from tabcontam.runs.shown_trials import reference_keys, reference_lines
+from tabcontam.runs.stored_trials import last_lines, reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
