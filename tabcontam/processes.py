@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
@@ -123,7 +122,7 @@ def start_workers(code: str, number: int) -> Iterator[Callable[[object], "Future
             for _ in range(number):
                 processes.append(start_process(code))
                 free.put(processes[-1])
-            yield partial(pool.submit, answered)
+            yield lambda job: pool.submit(answered, job)
         finally:  # also after Ctrl-C
             for process in processes:
                 process.kill()

@@ -76,8 +76,8 @@ def llm_extracts(
         llm: ExtractionJob(own, of_pages.get(llm, ()), compared & frozenset(result.key for result in own), facts, by_id)
         for llm, own in grouped(results, lambda result: result.llm).items()
     }
-    helped = isinstance(trials, StoredTrials) and len(trials) >= SMALL and shown is run_results and len(jobs) > 1
-    if helped and sys.executable and processors() > 1:
+    helped = shown is run_results and len(jobs) > 1 and processors() > 1 and sys.executable
+    if helped and isinstance(trials, StoredTrials) and len(trials) >= SMALL:
         with start_workers(START, 2) as answer:
             yield _made_elsewhere(jobs, trials, answer)
     else:

@@ -1,7 +1,7 @@
 """New tables of a plan are prepared by other processors, in processes that a run can do without."""
 
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
-from tabcontam.asking.preparation_jobs import job_of, table_from
-from tabcontam.asking.preparing import prepare_in_background
+from tabcontam.asking.preparing import PreparationJob, prepare_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import StoredFactRegistry
 from tabcontam.baseline import chains
@@ -26,7 +25,7 @@ from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.config import RunConfig
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.processes import send, start_process
+from tabcontam.processes import start_process
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -76,21 +75,21 @@ class FastProcessors(ThreadPoolExecutor):
 
 def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[str]:
     """The tests that processes are given to prepare, where they are fast enough to take all of them."""
-    jobs: list[bytes] = []
+    jobs: list[PreparationJob] = []
 
-    def noted(process: "subprocess.Popen[bytes]", job: bytes) -> None:
-        if job.startswith(b"{"):
-            jobs.append(job)
-        send(process, job)
+    def noted(*given: Any) -> PreparationJob:
+        jobs.append(of(*given))
+        return jobs[-1]
 
+    of = PreparationJob.of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
-        patch.setattr(preparing, "send", noted)
+        patch.setattr(PreparationJob, "of", noted)
         with prepare_in_background(tables, IS, tests, RunConfig(seed=3)) as ready:
             for table in tables:
                 for test in tests:
                     ready(test, table)
-    return [test for job in jobs for test in json.loads(job)["tests"]]
+    return [test for job in jobs for test in job.tests]
 
 
 def facts(table: Table) -> list[tuple[object, ...]]:
@@ -132,13 +131,15 @@ def test_processes_begin_with_the_last_test_and_with_none_that_the_run_is_done_w
 ) -> None:
     go, begun = tmp_path / "go", tmp_path / "begun"
     script = f"""
-import json, pathlib, sys, time
-for line in sys.stdin:
+import pathlib, time
+from tabcontam.processes import ObjectPipe
+pipe = ObjectPipe.to_parent()
+while True:
     with open({str(begun)!r}, "a") as file:
-        print(*json.loads(line)["tests"], file=file)
+        print(*pipe.receive().tests, file=file)
     while not pathlib.Path({str(go)!r}).exists():
         time.sleep(0.02)
-    print(json.dumps(["done", ""]), flush=True)
+    pipe.send("done")
 """
     monkeypatch.setattr(preparing, "START", script)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
@@ -288,10 +289,11 @@ TABLES: Mapping[str, Table] = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_process_gets_the_whole_table(table: Table) -> None:
-    job = job_of(table, IS, [TEST], 0)
-    assert b"\n" not in job
-    known = table_from(json.loads(job)["table"])
+    facts(table)  # which caches facts in it
+    job = PreparationJob.of(table, IS, [TEST], 0)
+    known = pickle.loads(pickle.dumps(job)).table
     assert known == table
+    assert not known.facts
     assert folder_of(known) == folder_of(table)
 
 
