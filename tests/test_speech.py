@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import tabcontam
+from tabcontam.asking.event_loops import _run_in_thread
 from tabcontam.cli.arguments import commands_of, parser
 from tabcontam.errors import UsageError, name_options_in_python, option, option_name
-from tabcontam.runs.event_loops import _run_in_thread
 from tests.commands import tabcontam as command
 
 PACKAGE = Path(tabcontam.__file__).parent

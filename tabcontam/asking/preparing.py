@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.asking import background_loop
+from tabcontam.asking.event_loops import run_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, libraries, share_stored_facts
@@ -107,7 +107,7 @@ def prepare_in_background(
                 visit = prepare_there(
                     left, found, lambda table: PreparationJob.of(table, serializer, own, options.seed).sent()
                 )
-                done, task = stack.enter_context(background_loop.run_in_background(visit))
+                done, task = stack.enter_context(run_in_background(visit))
                 working.append(done)
                 stack.callback(_cancel, task)
             working += [pool.submit(work) for _ in range(workers)]

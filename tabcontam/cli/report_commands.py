@@ -29,7 +29,7 @@ def report(options: argparse.Namespace) -> None:
     from tabcontam.report.github import summarize
     from tabcontam.report.progress_display import progress
     from tabcontam.runs.folder import load_all, merged, new_folder
-    from tabcontam.runs.trials_agreement import check_agrees
+    from tabcontam.runs.rescoring import check_agrees
     from tabcontam.verdicts.document import read_results
 
     if not options.runs:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
-from tabcontam.asking.background_loop import run_in_background
+from tabcontam.asking.event_loops import run_in_background
 from tabcontam.asking.query_plan import RunSource, check_reachable
 from tabcontam.errors import UsageError
 from tabcontam.models.base import Model, unserved

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.event_loops import interruptible, run_to_end
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
 from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, rows_shown, shuffled_shown
@@ -36,15 +37,19 @@ from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
 from tabcontam.runs.continuation_checks import check_same_run, check_same_versions
-from tabcontam.runs.cutoffs import at_cutoff
-from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.folder_part import records_in
-from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import reached_meanwhile
+from tabcontam.runs.named_models import (
+    at_cutoff,
+    check_declared,
+    check_known,
+    check_searched,
+    controls,
+    read_declarations,
+)
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_part import RunPart, run_parts
-from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known

@@ -1,14 +1,29 @@
-"""Work in a new event loop: in this thread, or in another thread if this thread already runs a loop."""
+"""Work in a new event loop: in this thread, or in another thread."""
 
 import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from types import FrameType
 from typing import Any
 
-from tabcontam.asking.background_loop import run_in_background
+
+@contextmanager
+def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
+    """Start `work`; yield its future and its task, which can be cancelled. The context ends after `work` ends."""
+    under_way: Future[asyncio.Task[None]] = Future()
+
+    async def begin() -> None:
+        task = asyncio.ensure_future(work)
+        under_way.set_result(task)
+        await task
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # the new thread copies this thread's context
+        yield done, under_way.result()
 
 
 def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
