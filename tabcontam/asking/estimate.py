@@ -50,6 +50,12 @@ def tokens_read(model: Model, question: Question) -> int:
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
 
 
+def most_dollars(model: Model, price: Price | None, question: Question, max_tokens: int, thinking: int = 0) -> Decimal:
+    """Return the most dollars that a request can cost if the model may write `thinking` tokens in addition."""
+    written = max(max_tokens, model.least) + thinking
+    return price.cost(tokens_read(model, question), written) if price else Decimal(0)
+
+
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of a model by these `prices`; None if it is unknown. A corpus is free."""
     if model.is_corpus:

@@ -4,7 +4,8 @@ Conclusions from a model of known exposure depend on that exposure. Therefore it
 table of the run, as it is for models made by `tabcontam expose`.
 
 A declared corpus (`--trained-on LLM=corpus:PATH`) is a subject of the run. It is searched once for all its LLMs. Its
-rows count for these LLMs alone."""
+rows count for these LLMs alone.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
