@@ -60,7 +60,6 @@ from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
 from tabcontam.tables.withheld_rows import with_withheld
 from tabcontam.verdicts.document import write_results
-from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import TrainingDeclaration
@@ -301,35 +300,25 @@ def _references(
     """Return the references. Raises `UsageError` for one that is tested, named twice, a control, or not available."""
     found: dict[str, tuple[Model, LlmResolution | None]] = {}
     for spec in specs:
-        ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
-        for other, known in found.items():
-            if other == name or _are_one(known, (model, how)):
-                raise UsageError(f"{option_name('reference')}: {spec} is {other}, which is named already")
-        found[name] = model, how
+        name, how = name_of(spec), resolve(spec)
+        one = how.open(settings), how
+        tested = next((other for other, known in opened.items() if other == name or _are_one(known, one)), None)
+        before = next((other for other, known in found.items() if other == name or _are_one(known, one)), None)
+        if one[0].is_corpus:
+            wrong = "is a corpus, which cannot answer; name a model"
+        elif name in map(name_of, named):  # as controls
+            wrong = f"is a control of this run; leave {option('control', spec)} out"
+        elif tested is not None:
+            wrong = f"is {tested}, which is under test; name a model that has not read the table"
+        elif one[0].control:
+            wrong = "is a control; name a model that has not read the table"
+        elif before is not None:
+            wrong = f"is {before}, which is named already"
+        else:
+            found[name] = one
+            continue
+        raise UsageError(f"{option_name('reference')}: {spec} {wrong}")
     return found
-
-
-def _reference(
-    spec: str, opened: Mapping[str, tuple[Model, LlmResolution | None]], settings: ModelSettings, named: Sequence[str]
-) -> dict[str, tuple[Model, LlmResolution | None]]:
-    """Return a reference by its name. Raises `UsageError` for an LLM that is tested, a control, or not available."""
-    found, name = resolve(spec), name_of(spec)
-    model = found.open(settings)
-    if model.is_corpus:
-        raise UsageError(f"{option_name('reference')}: {spec} is a corpus, which cannot answer; name a model")
-    if name in map(name_of, named):  # as controls
-        raise UsageError(
-            f"{option_name('reference')}: {spec} is a control of this run; leave {option('control', spec)} out"
-        )
-    for other, tested in opened.items():
-        if other == name or _are_one(tested, (model, found)):
-            raise UsageError(
-                f"{option_name('reference')}: {spec} is {other}, which is under test; "
-                "name a model that has not read the table"
-            )
-    if model.control:
-        raise UsageError(f"{option_name('reference')}: {spec} is a control; name a model that has not read the table")
-    return {name: (model, found)}
 
 
 def _are_one(first_one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
@@ -389,12 +378,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
             limit=session.limit(),
             durations=tuple(session.durations()),
             **{name: fact for part in parts for name, fact in part.facts().items()},
-            notes=(
-                *facts.notes,
-                *(Note(NoteKind.NOT_READ, line) for line in session.unread()),
-                *(Note(NoteKind.SENT, line) for line in session.sent_otherwise()),
-                *(Note(NoteKind.SAMPLED, line) for line in session.sampled()),
-            ),
+            notes=(*facts.notes, *session.notes()),
         )
         return build_results(about, session.results())
 
