@@ -143,7 +143,6 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
-        """Return how many copies of each row of its table the model of `planned` has read."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
@@ -206,7 +205,6 @@ class Account:
         return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)
 
     def _unasked(self, llm: str) -> str:
-        """Return why nothing was asked of an LLM."""
         if llm in self.found_by:
             name = self.found_by[llm]
             return f"not asked: -x stopped the run after {name.test} on {name.dataset} was contaminated"

@@ -114,12 +114,7 @@ def estimate(
 
 def either(one: Estimate, other: Estimate) -> Estimate:
     """Return bounds that hold for both estimates of an LLM, of which its first answers show the right one."""
-    return replace(
-        one,
-        unsure=True,
-        requests=max(one.requests, other.requests),
-        prompt_tokens=max(one.prompt_tokens, other.prompt_tokens),
-        answer_tokens=max(one.answer_tokens, other.answer_tokens),
-        thinking_tokens=max(one.thinking_tokens, other.thinking_tokens),
-        dollars=None if one.dollars is None or other.dollars is None else max(one.dollars, other.dollars),
-    )
+    counts = ("requests", "prompt_tokens", "answer_tokens", "thinking_tokens")
+    most = {name: max(getattr(one, name), getattr(other, name)) for name in counts}
+    dollars = None if one.dollars is None or other.dollars is None else max(one.dollars, other.dollars)
+    return replace(one, unsure=True, dollars=dollars, **most)

@@ -26,6 +26,12 @@ def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future
         yield done, under_way.result()
 
 
+def cancel(task: "asyncio.Task[None]") -> None:
+    """Cancel a task of another thread's loop, if it has not ended."""
+    with suppress(RuntimeError):  # its loop has ended
+        task.get_loop().call_soon_threadsafe(task.cancel)
+
+
 def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
     """Run the work to its end. If this thread already runs an event loop, as in a notebook, use another thread."""
     try:
@@ -46,7 +52,7 @@ def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
             try:
                 done.result()
             except KeyboardInterrupt:
-                task.get_loop().call_soon_threadsafe(task.cancel)
+                cancel(task)
                 raise
 
 

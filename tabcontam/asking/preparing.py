@@ -6,7 +6,6 @@ table, the helper processes with the last test of the last table. The process th
 makes it. If a process fails, the run makes its stored facts itself.
 """
 
-import asyncio
 import pickle
 import platform
 import subprocess
@@ -17,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.asking.event_loops import run_in_background
+from tabcontam.asking.event_loops import cancel, run_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, libraries, share_stored_facts
@@ -109,7 +108,7 @@ def prepare_in_background(
                 )
                 done, task = stack.enter_context(run_in_background(visit))
                 working.append(done)
-                stack.callback(_cancel, task)
+                stack.callback(cancel, task)
             working += [pool.submit(work) for _ in range(workers)]
             with share_stored_facts(found):
                 yield left.write
@@ -138,11 +137,6 @@ class _StoredFactClient:
     def end(self, name: str) -> None:
         """Report to the run that a stored fact is made."""
         self.pipe.send((END, name))
-
-
-def _cancel(task: "asyncio.Task[None]") -> None:
-    with suppress(RuntimeError):  # its loop has ended
-        task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 def _serve(pipe: ObjectPipe, found: StoredFactRegistry) -> None:

@@ -268,7 +268,6 @@ def _opened(study: Study) -> tuple[Sequence[Table], Serializer, PromptSet]:
 
 
 def _numbered_run(job: tuple[Study, Sequence[Test], RunNumber]) -> ByAnswerer:
-    """Return the results of a run by its number."""
     study, tests, (place, number) = job
     tables, serializer, prompts = _opened(study)
     return run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)

@@ -19,7 +19,7 @@ from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs.folder_part import folder_parts, records_in
-from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
+from tabcontam.runs.joined_parts import check_none_missing, joined_facts, plan_order
 from tabcontam.runs.replacement_check import check_replaceable
 from tabcontam.runs.stored_trials import StoredTrials, TrialPlaces, last_lines, reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (
@@ -58,28 +58,28 @@ def new_folder(moment: datetime) -> Path:
     return folder
 
 
-def record(
-    folder: Path, run_results: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
-) -> tuple[RunResults, StoredTrials]:
+def record(folder: Path, run_results: RunResults, shown: RunResults | None = None) -> tuple[RunResults, StoredTrials]:
     """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
-    All new files replace the older files together, at the end. Recorded answers have no recalled.csv. `runs` are the
-    pairs of results that are in two merged runs. Returns the results with their comparisons, and the trials as
-    `shown_lines` does. Raises `UsageError`.
+    All new files replace the older files together, at the end. Recorded answers have no recalled.csv. Returns the
+    results with their comparisons, and the trials as `shown_lines` does. Raises `UsageError`.
     """
     with written_together(folder) as new:
-        return _recorded(folder, new, run_results, shown, runs, None)
+        return _recorded(folder, new, run_results, shown)
 
 
 def _recorded(
     folder: Path,
     new: Path,
     run_results: RunResults,
-    shown: RunResults | None,
-    runs: Sequence[ResultPair],
-    written: TrialPlaces | None,
+    shown: RunResults | None = None,
+    runs: Sequence[ResultPair] = (),
+    written: TrialPlaces | None = None,
 ) -> tuple[RunResults, StoredTrials]:
-    """Write the files of `record` into a `new` folder, from the trials in `folder`."""
+    """Write the files of `record` into a `new` folder, from the trials in `folder`.
+
+    `runs` are the pairs of results that are in two merged runs, and `written` has the places of their trials.
+    """
     trials = shown_lines(folder, run_results.results, written)
     if run_results.run.recorded:  # no file of this folder contains the parts' records
         run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
@@ -195,11 +195,10 @@ def merged(
         for name, own in records.items():
             if held := own.lines():
                 _write(new / folder_parts()[name].file, as_lines(held))
-        return _recorded(new, new, found, None, pairs, written)
+        return _recorded(new, new, found, runs=pairs, written=written)
 
 
 def _fields(records: Records, trials: Iterable[Line], found: RunResults) -> dict[str, Any]:
-    """Return the fields of a run's results that are made of the parts' records."""
     return {name: value for own in records.values() for name, value in own.fields(trials, found.results).items()}
 
 
@@ -274,7 +273,7 @@ def _merged(
         joined = joined_facts(facts, named)
         if not incomplete and len(folders) > 1:
             check_none_missing(joined, own_results.values())
-        return build_results(joined, in_plan_order(joined, own_results.values())), lines, []
+        return build_results(joined, sorted(own_results.values(), key=plan_order(joined))), lines, []
     about = _merged_facts(facts, named)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_results = [

@@ -233,7 +233,6 @@ def check_agrees(folder: Path, past: RunResults, *, most_trials: int = 20_000) -
 
 
 def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
-    """Yield a line for each statement of the results that the trials do not support."""
     yield from no_controls(past)
     for result, again in zip(past.results, rejudged.results, strict=True):
         where = f"{result.llm}, {past.label(result)}, {result.test}"

@@ -322,7 +322,6 @@ def _references(
 
 
 def _are_one(first_one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
-    """Return whether two names, such as two labels, mean the same LLM."""
     (first, found), (second, also) = first_one, other
     if first.identity is not None and first.identity == second.identity:
         return True
@@ -397,7 +396,6 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
 
 def _passed(run: Run) -> float:
-    """Return the seconds since the user's command."""
     return round(time.monotonic() - run.config.began, 2)
 
 
