@@ -15,7 +15,7 @@ from typing import Any
 
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.config import RunConfig
-from tabcontam.evidence.base import Query, Reply, Trial
+from tabcontam.evidence.base import FeatureFacts, Query, Reply, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answer_cells import few_values
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
@@ -53,7 +53,7 @@ def query_of(case: Mapping[str, Any]) -> Query:
     alike = [query for query in queries(case["table"], case["test"]) if query.asked == asked]
     if not alike:
         few = {name: values for name in asked if (values := few_values(table(case["table"]), name))}
-        alike = [replace(queries(case["table"], case["test"])[0], asked=asked, values=few)]
+        alike = [replace(queries(case["table"], case["test"])[0], asked=asked, features=FeatureFacts(values=few))]
     found = next((query for query in alike if query.expected == expected and query.chance), None)
     like, text = found or next((query for query in alike if query.chance), alike[0]), case["message"]["content"] or ""
     if case["style"] == "echo_prompt":  # it repeats a prompt that no query here has

@@ -34,6 +34,7 @@ from tabcontam.calibration.power_study import (
 )
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Reply, ReplyState, Test, Trial, Verdict
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
@@ -102,7 +103,7 @@ def manipulated(run: AnswererPlan, name: str) -> Trials:
     for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])
         for query in cell.queries:
-            reply = Reply(answer(query, cell.table, not cell.test.by_feature), ReplyState.OK)
+            reply = Reply(answer(query, cell.table, not isinstance(cell.test, FeatureTest)), ReplyState.OK)
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
 
@@ -138,7 +139,7 @@ def predict(counts: Counts, table: Table, runs: int) -> None:
 
 def carded() -> Iterator[Table]:
     """The tables with a card that are at hand."""
-    for name in (name for name, card in load_cards().items() if not card.completed):
+    for name in (name for name, card in load_cards().items() if not card.dates.completed):
         with suppress(UsageError):
             yield load_table(name)
 

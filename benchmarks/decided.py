@@ -23,6 +23,7 @@ from tabcontam.asking.table_turns import turns_of
 from tabcontam.calibration.power_study import EXPERT, IGNORANT, SHARES, AnswererPlan, ask, judge, planned
 from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.evidence.base import Reply, ReplyState, Trial, Verdict
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
@@ -39,7 +40,7 @@ KNOWING_NOTHING = (*IGNORANT, CONSTANT, EXPERT)
 SILENT = ("yes", "no", "rambler")  # of them, whose answers cannot be read
 GUESSING = tuple(who for who in KNOWING_NOTHING if who not in SILENT)
 FIFTEEN = 15  # tables of one LLM, of which a single one is found
-BETTING = [test for test in all_tests() if test.bet_on]
+BETTING = [test for test in all_tests() if isinstance(test, BettingTest)]
 IN_WORDS = {0.05: "a twentieth", 0.1: "a tenth", 0.25: "a quarter", 0.5: "half", 1.0: "all rows"}
 
 

@@ -27,14 +27,13 @@ from benchmarks.memory_share import COIN, IS, TEST, Run, nearest, share_table
 from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
-from tabcontam.evidence.score.fresh_rows import is_fresh
-from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL
+from tabcontam.evidence.score.shares import is_fresh
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import Table, load_table
-from tabcontam.twins.fresh_predictions import FreshPredictions
-from tabcontam.twins.label_baseline import BOOSTING, LINEAR, models
+from tabcontam.twins.label_baseline import BOOSTING, LINEAR, FreshPredictions, models
 from tabcontam.twins.twin_sample import sample
 
 RUNS = 1000  # a line

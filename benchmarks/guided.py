@@ -62,7 +62,7 @@ def measured(table: Table, runs: int) -> Mapping[tuple[str, str], int]:
 
 def tables() -> Iterator[Table]:
     """The first edition of each card of rows that is at hand."""
-    for name in (name for name, card in load_cards().items() if not card.completed):
+    for name in (name for name, card in load_cards().items() if not card.dates.completed):
         try:
             table = load_table(name)
             if table.text is None:

@@ -46,7 +46,7 @@ def main(names: list[str]) -> None:
     """Print a line a table, and how many are told apart."""
     told, tables = 0, 0
     print(HEADER)
-    for name in names or sorted(name for name, card in load_cards().items() if not card.completed):
+    for name in names or sorted(name for name, card in load_cards().items() if not card.dates.completed):
         start = perf_counter()
         try:
             table = load_table(name)

@@ -28,7 +28,8 @@ from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
-from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, TWIN, MemoryShare
+from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer

@@ -17,7 +17,8 @@ from random import Random
 from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Reply, ReplyState, Trial
-from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, TWIN, MemoryShare
+from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table

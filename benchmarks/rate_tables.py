@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tabcontam.statistics.exact_statistics import clopper_pearson
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 RATES = Path(__file__).parent / "rates"
 
 
@@ -69,7 +69,8 @@ def stored_table(path: Path) -> RateTable:
 def put(lines: Iterable[str], name: str) -> None:
     """Replace the lines between the two marks of this name, in the page of the docs that holds them."""
     mark, end = f"<!-- {name}: ", f"<!-- end of {name} -->"
-    page = next(page for page in sorted(DOCS.rglob("*.md")) if mark in page.read_text("utf-8"))
+    pages = [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "tabcontam" / "extensions").glob("*/README.md"))]
+    page = next(page for page in pages if mark in page.read_text("utf-8"))
     before, _, rest = page.read_text("utf-8").partition(mark)
     begin, after = rest.partition("\n")[0], rest.partition(end)[2]
     page.write_text(f"{before}{mark}{begin}\n" + "\n".join(lines) + f"\n{end}{after}", "utf-8")

@@ -15,7 +15,8 @@ from statistics import fmean
 
 from benchmarks.rate_tables import Rate, RateTable
 from tabcontam.evidence.base import Prompt, Query, Reading, Reply, ReplyState, Trial
-from tabcontam.evidence.score.memory_share import MEMORY_SHARE_LEVEL, MemoryShare
+from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
 from tabcontam.evidence.twin_comparison import ReferenceCurveExcess
 
 TEST, RUNS, PAIRS, BEND = MemoryShare(), 300, 100, 0.2

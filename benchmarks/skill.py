@@ -33,6 +33,7 @@ from tabcontam.baseline.cell_prediction import bits
 from tabcontam.calibration.power_study import TOGETHER, AnswererPlan, AnswererResults, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.statistics.eprocess import join_bets, place_bets, standing
 from tabcontam.tables.serializers import DEFAULT, load_serializer
@@ -154,8 +155,9 @@ def alone(cell: PlannedResult, trials: Trials, judged: AnswererResults) -> Verdi
 
 def ever_found(run: AnswererPlan, trials: Trials) -> bool:
     """Whether bets on the answers, in their turns, come at any time to what the level asks for."""
-    tests = {id(trial): cell.test for cell in run.cells for trial in trials[cell.test.id]}
-    turns = in_turn(trial for own in trials.values() for trial in own)
+    betting = [(cell.test, trials[cell.test.id]) for cell in run.cells if isinstance(cell.test, BettingTest)]
+    tests = {id(trial): test for test, own in betting for trial in own}
+    turns = in_turn(trial for _, own in betting for trial in own)
     placed_so_far = accumulate(
         (place_bets(tests[id(trial)].stakes(trial)) for trial in turns), lambda *two: join_bets(two)
     )

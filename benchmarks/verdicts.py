@@ -32,6 +32,7 @@ from tabcontam.calibration.power_study import (
 )
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Family, Query, Reply, ReplyState, Test, Trial, Verdict
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.models.known.control import open_control
 from tabcontam.tables.dataset_cards import load_cards
@@ -150,7 +151,7 @@ def constant(run: AnswererPlan) -> dict[str, list[Trial]]:
 def _constant_trials(run: AnswererPlan, cell: PlannedResult) -> list[Trial]:
     likeliest, trials = likeliest_of_all(cell.queries), []
     for query in cell.queries:
-        if cell.test.by_feature:
+        if isinstance(cell.test, FeatureTest):
             text = constant_cells(query, likeliest)
         else:
             text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
@@ -355,7 +356,7 @@ def side_by_side(jobs: Mapping[str, tuple[Callable[..., object], tuple[object, .
 def at_hand() -> list[str]:
     """The shipped tables whose file is on this machine."""
     names = []
-    for name in (name for name, card in load_cards().items() if not card.completed):
+    for name in (name for name, card in load_cards().items() if not card.dates.completed):
         try:
             load_table(name)
         except UsageError:

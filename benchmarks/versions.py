@@ -21,7 +21,7 @@ from time import perf_counter
 from benchmarks.memcheck import environment
 from benchmarks.rate_tables import RateTable
 from tabcontam.errors import Skip
-from tabcontam.extensions.dates.cross_validated_accuracy import supervised
+from tabcontam.extensions.dates.table_difficulty import supervised
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.table_contents import is_number

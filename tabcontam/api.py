@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
-from tabcontam.config import PYTHON, RunConfig, Setting, settings
+from tabcontam.config import PYTHON, RunConfig, settings
 from tabcontam.entry_points import load_settings
 from tabcontam.errors import UsageError, name_options_in_python, unknown
 from tabcontam.evidence.base import Verdict
@@ -41,13 +41,26 @@ if TYPE_CHECKING:
 class Results:
     """The results of a run. `folder` contains the run's results.json, its trials and its report.
 
-    A notebook displays an object of this class as the heatmap.
+    The results of a large run stay on disk, as Parquet: tables, ranking and selected results are read from there, and
+    all results only when all are needed. A notebook displays an object of this class as the heatmap.
     """
 
     folder: Path
-    run_results: RunResults
+    source: RunResults | ParquetResults
+
+    @cached_property
+    def run_results(self) -> RunResults:
+        """The whole content of results.json."""
+        return self.source if isinstance(self.source, RunResults) else whole_of(self.source)
+
+    @cached_property
+    def _overview(self) -> RunResults:
+        return self.source if isinstance(self.source, RunResults) else rest_of(self.source)
 
     def __repr__(self) -> str:
+        if isinstance(self.source, ParquetResults):
+            stored = f"{self.source.count} results, read from disk when needed"
+            return visible(f"<Results {self.folder}: {stored}>", line=True)
         llms = dict.fromkeys(result.llm for result in self.results)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         counted = f"{len(llms)} LLMs, {len(self.results)} results: {found or 'none'}"
@@ -72,12 +85,12 @@ class Results:
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
         """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
-        return self.run_results.tables_in_order
+        return self._overview.tables_in_order
 
     @property
     def ranking(self) -> list[Rank]:
         """The LLMs under test, the most contaminated first."""
-        return self.run_results.ranks_in_order
+        return self._overview.ranks_in_order
 
     @name_options_in_python()
     def select(
@@ -97,9 +110,9 @@ class Results:
             if word not in list(Verdict):
                 raise unknown("verdict", word, list(Verdict))
         given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
-        return self._selected({name: several_of(words) for name, words in given.items() if words})
-
-    def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
+        wanted = {name: several_of(words) for name, words in given.items() if words}
+        if isinstance(self.source, ParquetResults):
+            return results_of(self.source, **wanted)
         return tuple(
             result for result in self.results if all(getattr(result, name) in words for name, words in wanted.items())
         )
@@ -134,9 +147,10 @@ class Results:
         `baseline` is an earlier run or its folder. A table that was contaminated in that run is known, and no longer
         fails. Raises `UsageError` for a name that is not in the results and for a condition that does not exist.
         """
+        past = load_results(baseline) if isinstance(baseline, str | Path) else baseline
         return judge_new(
             self.run_results,
-            None if baseline is None else _earlier_run(baseline),
+            EarlierRun(str(past.folder), past.run_results) if past else None,
             llms=several_of(llm),
             datasets=several_of(dataset),
             fail_on=several_of(fail_on),
@@ -156,43 +170,6 @@ class Results:
         if part not in PARTS:
             raise unknown("part of the results", part, PARTS)
         return frame(self.run_results, part)
-
-
-class StoredResults(Results):
-    """The results of a large run, which stay on disk.
-
-    Tables, ranking and selected results are read from Parquet. All results are read only when all are needed.
-    """
-
-    def __init__(self, folder: Path, columns: ParquetResults) -> None:
-        object.__setattr__(self, "folder", folder)
-        object.__setattr__(self, "_columns", columns)
-
-    def __repr__(self) -> str:
-        columns: ParquetResults = vars(self)["_columns"]
-        return visible(f"<Results {self.folder}: {columns.count} results, read from disk when needed>", line=True)
-
-    @cached_property
-    def run_results(self) -> RunResults:  # read on first use
-        """The whole content of results.json."""
-        return whole_of(vars(self)["_columns"])
-
-    @cached_property
-    def _without_results(self) -> RunResults:
-        return rest_of(vars(self)["_columns"])
-
-    @property
-    def tables(self) -> tuple[TableVerdict, ...]:
-        """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
-        return self._without_results.tables_in_order
-
-    @property
-    def ranking(self) -> list[Rank]:
-        """The LLMs under test, the most contaminated first."""
-        return self._without_results.ranks_in_order
-
-    def _selected(self, wanted: Mapping[str, Sequence[str]]) -> tuple[Result, ...]:
-        return results_of(vars(self)["_columns"], **wanted)
 
 
 @name_options_in_python()
@@ -248,11 +225,6 @@ run.__signature__ = signature()  # type: ignore[attr-defined]
 run.__doc__ = "\n    ".join([str(run.__doc__).rstrip(), *(setting.in_python for setting in settings(PYTHON).values())])
 
 
-def _earlier_run(given: str | Path | Results) -> EarlierRun:
-    past = given if isinstance(given, Results) else load_results(given)
-    return EarlierRun(str(past.folder), past.run_results)
-
-
 @name_options_in_python()
 def load_results(folder: str | Path) -> Results:
     """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
@@ -260,8 +232,7 @@ def load_results(folder: str | Path) -> Results:
     A large run's folder has results.parquet. If pyarrow is installed, its results are read only when they are needed.
     """
     folder = Path(folder)
-    columns = columns_of(folder)
-    return Results(folder, read_results(folder)) if columns is None else StoredResults(folder, columns)
+    return Results(folder, columns_of(folder) or read_results(folder))
 
 
 @name_options_in_python()
@@ -321,17 +292,13 @@ def _known(given: "Dataset | Sequence[Dataset]") -> tuple[str | Table, ...]:
 
 def _call(given: Mapping[str, Any]) -> str:
     """Return the call as the run records it: only the arguments that differ from their defaults."""
-    known = settings(PYTHON)
-    written = [
-        f"{word}={_written(given[word])}" for word in known if word in given and _differs(known[word], given[word])
-    ]
-    return f"tabcontam.run({', '.join(written)})"
 
+    def differs(value: object, default: object) -> bool:
+        return value is not default and not (isinstance(value, bool | int | float | str) and value == default)
 
-def _differs(setting: Setting[Any], value: object) -> bool:
-    return value is not setting.default and not (
-        isinstance(value, bool | int | float | str) and value == setting.default
-    )
+    known = {word: setting.default for word, setting in settings(PYTHON).items() if word in given}
+    words = [f"{word}={_written(given[word])}" for word, default in known.items() if differs(given[word], default)]
+    return f"tabcontam.run({', '.join(words)})"
 
 
 def _written(value: object) -> str:

@@ -30,7 +30,7 @@ HELD = "structured"  # one more form: chat, with answers to row tests that must 
 FAILURES = ("contaminated", "undecided", "knowledge")
 
 # The surfaces on which a setting appears.
-RUN, GATE, PYTHON, MARK, FILE, GATE_FILE, RESULTS = range(7)
+RUN, GATE, PYTHON, MARK, FILE, GATE_FILE, RESULTS, RESCORE = range(8)
 EVERYWHERE = (RUN, GATE, PYTHON, MARK, FILE, RESULTS)
 TYPED = (RUN, GATE, PYTHON)  # a file cannot set it
 ASKED = (*TYPED, FILE)
@@ -435,12 +435,6 @@ class RunConfig:
         "share is compared with all references; in other tests only the first reference counts",
         of_models=True,
     )
-    judge: "Setting[str | None]" = Setting(
-        NAME, None, MODELS, TYPED, "LLM",
-        "a model, named as in --llm, that judges after the run's queries whether completions match the true text. It "
-        "also judges made-up pairs, which show how often it errs; its requests count towards the limits",
-        of_models=True,
-    )
     controls = Setting(
         SWITCH, True, MODELS, ASKED, "",
         "do not ask the two control models; models of --control are still asked",
@@ -487,12 +481,6 @@ class RunConfig:
         needs={
             "samples": "{temperature} needs {samples N}; leave {temperature} out, or write it with {samples 5}",
         },
-    )
-    overlap: "Setting[str | None]" = Setting(
-        NAME, None, ASKING, TYPED, "MEASURE",
-        "the measure by which Algorithm 1 of Golchin and Surdeanu compares texts: rouge, bleurt:MODEL or "
-        "bertscore:MODEL, where MODEL is a folder or a name on the hub with weights in safetensors (extra hf; "
-        "default: rouge)",
     )
     shots: "Setting[int | None]" = Setting(
         COUNT, None, ASKING, ASKED, "N",
@@ -558,9 +546,6 @@ class RunConfig:
             "stop_at_first":
             "{stop_at_first} needs the results of all tables of a model, and a part of a run has only its own; leave "
             "{stop_at_first} or {shard *} out",
-            "judge":
-            "a judge needs the completions of all parts; leave {judge *} out, join the parts, and repeat the command "
-            "with it, without {shard *}, on the joined folder; answers are kept",
         },
     )
     verbose = Setting(

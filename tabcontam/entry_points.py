@@ -7,13 +7,11 @@ read directly: importing `importlib.metadata` would take longer than all other i
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, reduce
 from importlib import import_module
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tabcontam.config import CORE, FURTHER, Setting
 from tabcontam.errors import UsageError
@@ -23,8 +21,7 @@ T = TypeVar("T")
 NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 
 
-@dataclass(frozen=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """A line of an installed package's `entry_points.txt`: `name` = `value`, where `value` is MODULE:OBJECT."""
 
     name: str
@@ -33,20 +30,27 @@ class EntryPoint:
 
     def load(self) -> Any:
         """Return the object. Raises any error of its module's import."""
-        module, _, path = self.value.partition(":")
-        return reduce(getattr, path.split("."), import_module(module))
+        return load_object(self.value)
+
+
+def load_object(place: str) -> Any:
+    """Return the object that MODULE:OBJECT names."""
+    module, _, path = place.partition(":")
+    return reduce(getattr, path.split("."), import_module(module))
 
 
 @cache
 def listed(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group in all installed packages, sorted by name."""
-    points = [
-        EntryPoint(name.strip(), value.strip(), package)
-        for package, text in _packages()
-        for heading, lines in re.findall(r"^\[(.*?)\]\s*$([^\[]*)", text, re.MULTILINE)
-        if heading.strip() == group
-        for name, _, value in (line.partition("=") for line in lines.splitlines() if "=" in line)
-    ]
+    points = []
+    for package, text in _packages():
+        heading = ""
+        for line in map(str.strip, text.splitlines()):
+            name, sign, value = line.partition("=")
+            if line.startswith("["):
+                heading = line.strip("[] ")
+            elif sign and heading == group:
+                points.append(EntryPoint(name.strip(), value.strip(), package))
     return tuple(sorted(points, key=lambda point: (point.name, point.package)))
 
 
@@ -62,20 +66,24 @@ def _packages() -> tuple[tuple[str, str], ...]:
         for name in sorted(names):
             package = name.partition("-")[0].lower()
             if name.endswith((".dist-info", ".egg-info")) and package not in found:
-                found[package] = _package(Path(folder, name))
+                found[package] = _package(os.path.join(folder, name))
     return tuple(each for each in found.values() if each)
 
 
-def _package(folder: Path) -> tuple[str, str] | None:
-    try:
-        text = (folder / "entry_points.txt").read_text("utf-8", "replace")
-    except OSError:
-        return None
+def _package(folder: str) -> tuple[str, str] | None:
+    text = _text(folder, "entry_points.txt")
     if f"[{OWN}." not in text:
         return None
-    about = next((path for path in (folder / "METADATA", folder / "PKG-INFO") if path.is_file()), None)
-    stated = re.search(r"^Name: *(\S+)", about.read_text("utf-8", "replace"), re.MULTILINE) if about else None
-    return stated[1] if stated else folder.name.partition("-")[0], text
+    stated = re.search(r"^Name: *(\S+)", _text(folder, "METADATA") or _text(folder, "PKG-INFO"), re.MULTILINE)
+    return stated[1] if stated else os.path.basename(folder).partition("-")[0], text
+
+
+def _text(folder: str, name: str) -> str:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def own(group: str) -> list[Any]:
@@ -90,17 +98,28 @@ def offered(group: str, what: str, kind: type[T]) -> Mapping[str, T]:
     `what` is their kind, in words. An object of another package that cannot be loaded, or that is no `kind`, is
     reported in a line on standard error.
     """
-    found = {point.name: point.load() for point in listed(group) if point.package == OWN}
-    others, complaints = find_entry_points(group, what, found)
-    for name, point in others.items():
+    own_ones = {point.name: point.load() for point in listed(group) if point.package == OWN}
+
+    def load(point: EntryPoint) -> T:
+        with raise_as_usage_error(point, what):
+            loaded = point.load()
+        if not isinstance(loaded, kind):
+            raise UsageError(f"{describe_entry_point(point, what)} is left out: {point.value} is no {kind.__name__}")
+        return loaded
+
+    return own_ones | load_others(group, what, load, own_ones)
+
+
+def load_others(group: str, what: str, load: Callable[[EntryPoint], T], built_in: Collection[str]) -> dict[str, T]:
+    """Return the objects of other packages by name, as `load` returns them.
+
+    An entry point for which `load` raises `UsageError` is reported in a line on standard error.
+    """
+    points, complaints = find_entry_points(group, what, built_in)
+    found = {}
+    for name, point in points.items():
         try:
-            with raise_as_usage_error(point, what):
-                loaded = point.load()
-            if not isinstance(loaded, kind):
-                raise UsageError(
-                    f"{describe_entry_point(point, what)} is left out: {point.value} is no {kind.__name__}"
-                )
-            found[name] = loaded
+            found[name] = load(point)
         except UsageError as error:
             complaints.append(str(error))
     for complaint in complaints:

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "extensions.md").read_text("utf-8")
-EXTENSIONS = tuple(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
+EXTENSIONS = tuple(re.findall(r"^\| \[`(\w+)`\]", PAGE, re.MULTILINE))
 LACKING = tuple(name for name in EXTENSIONS if not (ROOT / "tabcontam" / "extensions" / name).is_dir())
 
 # Marks tests of what is written about all extensions together, such as the pages of the docs.

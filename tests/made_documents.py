@@ -27,9 +27,9 @@ from tabcontam.evidence.base import (
     Reading,
     ReplyState,
     Statistic,
-    Test,
     Trial,
 )
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.models import provider_registry as subjects
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import ModelSettings, Provider
@@ -74,7 +74,7 @@ class Pages(Model):
 
 
 @dataclass(frozen=True)
-class RowsHeld(Test):
+class RowsHeld(FeatureTest):
     """Does a document hold the row?"""
 
     id = "rows_held"
@@ -82,7 +82,6 @@ class RowsHeld(Test):
     kind = EvidenceKind.MEMORIZATION
     needs = frozenset({Capability.SEARCH})
     shows_rows = False
-    by_feature = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """A lookup of each of the first rows: its last cell beside the others."""

@@ -22,7 +22,7 @@ from benchmarks.real.record import Answers
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Prompt, Reply, ReplyState
-from tabcontam.evidence.score.fresh_rows import is_fresh
+from tabcontam.evidence.score.shares import is_fresh
 from tabcontam.tables.row_draws import identity
 
 STUDY = Study(rows=80, queries=4)

@@ -263,9 +263,9 @@ def test_a_dataset_is_the_one_of_its_name() -> None:
     assert "proline" in wine.columns
     for card in load_cards().values():
         for edition in card.editions:
-            if edition.columns:
-                assert edition.target in edition.columns
-                assert {name for names in edition.hints.values() for name in names} <= set(edition.columns)
+            if edition.layout.columns:
+                assert edition.target in edition.layout.columns
+                assert {name for names in edition.hints.values() for name in names} <= set(edition.layout.columns)
 
 
 def test_a_model_has_a_name_to_print() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rate_tables import DOCS
 from benchmarks.real.__main__ import main
 from benchmarks.real.asked import (
     CSV,
@@ -31,7 +30,7 @@ from tabcontam.evidence.questions import Reply, ReplyState
 from tabcontam.models.base import PromptForm
 from tabcontam.tables.row_draws import identity
 from tests.golden.chances import Missing
-from tests.installed import with_every_extension
+from tests.installed import ROOT, with_every_extension
 
 pytestmark = with_every_extension  # the record has answers to tests of extensions
 
@@ -140,9 +139,9 @@ def test_what_is_recorded_of_iris_is_judged(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_readme_says_what_the_page_says() -> None:
-    tables = (DOCS / "real-llms.md").read_text("utf-8").partition("<!-- end of record -->")[0]
+    tables = (ROOT / "docs" / "real-llms.md").read_text("utf-8").partition("<!-- end of record -->")[0]
     of_2026, reciting = re.findall(r"\*contaminated\* .*\| (\d+ of \d+) \|$", tables, re.M)
-    readme = DOCS.with_name("README.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
     assert f"| {of_2026} verdicts on tables of 2026" in readme
     assert f"| {reciting} that recite" in readme
 

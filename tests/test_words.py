@@ -86,9 +86,14 @@ def identifiers() -> Iterator[tuple[str, str]]:
                 yield f"{path}:{node.lineno}", node.id if isinstance(node, ast.Name) else node.attr
 
 
+def written_pages() -> list[Path]:
+    """Return the pages of the docs and of the extensions."""
+    return sorted([*(ROOT / "docs").rglob("*.md"), *(PACKAGE / "extensions").glob("*/README.md")])
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Yield each page of the docs without code blocks, quotations and tables that benchmarks write."""
-    for page in sorted((ROOT / "docs").rglob("*.md")):
+    for page in written_pages():
         if page.name != "glossary.md":
             text = re.sub(r"```.*?```|<!-- (?!end).*?<!-- end", "", page.read_text("utf-8"), flags=re.DOTALL)
             text = re.sub(r"\"[^\"\n]*\"", "", text)
@@ -140,6 +145,6 @@ def test_no_identifier_has_a_word_that_says_nothing() -> None:
 
 
 def test_each_page_of_the_docs_is_read_in_twenty_minutes() -> None:
-    lengths = {page: len(page.read_text("utf-8").split()) for page in (ROOT / "docs").rglob("*.md")}
+    lengths = {page: len(page.read_text("utf-8").split()) for page in written_pages()}
     assert len(lengths) > 50
     assert {page.name: words for page, words in lengths.items() if words > LONGEST} == {}

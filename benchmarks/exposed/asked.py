@@ -21,9 +21,9 @@ from tabcontam.evidence.selection import selected
 from tabcontam.models.base import PromptForm
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.tables.dataset_splits import load_tables
-from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table
+from tabcontam.tables.unread_rows import with_fresh
 
 ANSWERS = ("incomplete_completion", "full_completion", "feature_completion", "header", "membership")
 STUDY = "study.json"  # in a record: how much was asked, and of which LLM

@@ -11,6 +11,7 @@ from benchmarks.skills.predictors import Predictors
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.calibration.power_study import AnswererPlan, Trials
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.models.known.simulated import SimulatedQuery, is_remembered
 from tabcontam.tables.serializers import TemplateRows
 from tabcontam.tables.table import Cell, Table
@@ -43,7 +44,7 @@ class Solver:
                 if 0 < len(lawful) < len(lettered)
                 else query.answering.predicted(query, cell.table, rng)
             )
-        if not cell.test.by_feature:
+        if not isinstance(cell.test, FeatureTest):
             return [self._told(cell, query) if solves else "Yes"]
         table = self.made.table
         guesses = query.answering.predicted(query, table, rng)
@@ -128,8 +129,7 @@ def options(cell: PlannedResult, query: Query) -> dict[str, dict[str, str]]:
     """The rows that a question with lettered options could mean, by their letter; none of any other question."""
     if not PAPERS:
         return {}
-    from tabcontam.extensions.papers.quiz.letters import LETTERS, options_of
-    from tabcontam.extensions.papers.quiz.levels import NONE
+    from tabcontam.extensions.papers.quiz.quiz_answers import LETTERS, NONE, options_of
 
     if query.asked != LETTERS:
         return {}
@@ -189,7 +189,7 @@ class Silent:
         """The asked cells; in membership the likelier answer; of lettered options the one nearest to what it says."""
         if lettered := options(cell, query):
             return [self._nearest(cell, query, lettered)]
-        if not cell.test.by_feature:
+        if not isinstance(cell.test, FeatureTest):
             return query.answering.predicted(query, cell.table, Random(query.id))
         if of_several_rows(query):
             return self._written_on(query)
@@ -252,7 +252,7 @@ def asked(run: AnswererPlan, answers: Answers, form: Form | None = None) -> Tria
         own = trials.setdefault(cell.test.id, [])
         for query in cell.queries:
             values = answers(cell, query)
-            said = form(query, values) if form and cell.test.by_feature else None
+            said = form(query, values) if form and isinstance(cell.test, FeatureTest) else None
             reply = Reply(query.answering.text(query, values, query.prompt) if said is None else said, ReplyState.OK)
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials

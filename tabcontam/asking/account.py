@@ -11,6 +11,7 @@ from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.table_turns import TableTurns, turns_of
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, ReplyState, Trial, Verdict
+from tabcontam.evidence.score.classification import AccuracyTest
 from tabcontam.groups import grouped
 from tabcontam.models.prompt_form import NO_SCHEMA, OTHERWISE, PromptForm
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -55,7 +56,9 @@ class Account:
                 self._result(planned),
                 control=planned.subject.joined,
                 exposure=self._exposure(planned),
-                not_averaged=planned.test.not_averaged(planned.table) if planned.queries else None,
+                not_averaged=planned.test.not_averaged(planned.table)
+                if planned.queries and isinstance(planned.test, AccuracyTest)
+                else None,
             )
             for planned in self.plan
             if not planned.subject.reference
@@ -175,7 +178,11 @@ class Account:
             return None
         first, *further = self.references
         answers = {llm: list(self.trials.get(planned.name._replace(llm=llm), {}).values()) for llm in self.references}
-        return Reference(first, answers[first], {llm: answers[llm] for llm in further if planned.test.with_reference})
+        return Reference(
+            first,
+            answers[first],
+            {llm: answers[llm] for llm in further if asked_of_reference(planned.test, further=True)},
+        )
 
     def _conceded(self, planned: PlannedResult, trial: Trial) -> Trial:
         """Return a read trial without the right answers that the reference gave too."""

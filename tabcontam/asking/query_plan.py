@@ -10,6 +10,16 @@ from tabcontam.errors import Skip, UsageError, one_line, option_name
 from tabcontam.evidence.answering import of_twin
 from tabcontam.evidence.base import Capability, Family, Lookup, LookupMode, Query, Test
 from tabcontam.evidence.bet_order import in_turns
+from tabcontam.evidence.mixins import (
+    BettingTest,
+    InWordsTest,
+    LearningTest,
+    PooledTest,
+    ResampledTest,
+    ShortenedTest,
+    SizedTest,
+    WordedTest,
+)
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.samples import repeated, without_cut_off
 from tabcontam.evidence.shots import with_shots
@@ -202,7 +212,7 @@ def plan(
         for number, serializer in enumerate(serializers)
         for other, words in enumerate(prompts or (default_prompts(),))
         for test in tests
-        if (test.shows_rows or not number) and (test.worded or not other)
+        if (test.shows_rows or not number) and (isinstance(test, WordedTest) or not other)
     ]
     sheets: list[QuerySheet] = []
     for place in places:
@@ -234,7 +244,11 @@ def plan(
             if subject.reference and not asked_of_reference(sheet.test, further=subject.further):
                 continue
             in_turn = options.until_decided and subject.sequential and not reason
-            sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
+            sequential = (
+                in_turn
+                and isinstance(sheet.test, BettingTest)
+                and any(query.row is not None for query in sheet.written)
+            )
             own = in_turns[number] if in_turn else sheet
             own = _bet_on(own) if sequential else own
             needless = options.until_decided and subject.joined and not sheet.test.decides
@@ -265,7 +279,7 @@ def _in_words(subjects: Sequence[RunSource], sheets: Sequence[QuerySheet], optio
     """Return the sheets that ask for words, not log-probabilities, by the index of the sheet that each may replace."""
     found = {}
     for number, sheet in enumerate(sheets):
-        test = sheet.test.in_words(options.samples)
+        test = sheet.test.in_words(options.samples) if isinstance(sheet.test, InWordsTest) else None
         if test and any(not subject.model.control and test.needs <= subject.model.capabilities for subject in subjects):
             found[number] = sheet_of(test, sheet.table, sheet.serializer, options, sheet.prompts)
     return found
@@ -287,7 +301,11 @@ def _or_in_words(planned: PlannedResult, worded: QuerySheet | None, options: Run
 def _resampled(planned: PlannedResult, options: RunConfig) -> PlannedResult:
     """Return `planned` with several samples of each query, if the user wants that and the test and the LLM allow it."""
     count, at, model = options.samples, options.temperature, planned.subject.model
-    if not (count and at and planned.test.resampled) or model.control or Capability.SAMPLE not in model.capabilities:
+    if (
+        not (count and at and isinstance(planned.test, ResampledTest))
+        or model.control
+        or Capability.SAMPLE not in model.capabilities
+    ):
         return planned
     samples = [sample for query in planned.written for sample in repeated(query, count, at)]
     asked = _first(samples, None if options.queries == PAPER else options.queries, planned.test.decides)
@@ -304,15 +322,17 @@ def _without_papers(sheet: QuerySheet, options: RunConfig) -> QuerySheet:
 
 def _bet_on(sheet: QuerySheet) -> QuerySheet:
     """Return the sheet with only its queries that have a turn (a number in the order of asking), in this order."""
-    own = [query for query in sheet.written if query.turn is not None]
+    own = [query for query in sheet.written if query.bet.turn is not None]
     unfit = sheet.unfit or (None if own else SPOILED)
-    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
+    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.bet.turn or 0)), unfit=unfit)
 
 
 def _with_turns(sheets: Sequence[QuerySheet], reasons: Sequence[str | None]) -> list[QuerySheet]:
     """Return the sheets with turns for all queries that are bet on. Sheets with a reason not to be asked get none."""
     found = list(sheets)
-    betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
+    betting = [
+        place for place, sheet in enumerate(sheets) if isinstance(sheet.test, BettingTest) and not reasons[place]
+    ]
     for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():
         for place, written in in_turns({place: sheets[place].written for place in own}).items():
             found[place] = replace(sheets[place], written=written)
@@ -325,10 +345,12 @@ def sheet_of(
     """Return the queries of a test about a table. They ask about the same rows under all serializers and prompts."""
     rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
-        asking = test.about(options.rows) if options.rows and test.sized else test
-        worded, shots = asking.worded_by(prompts), options.shots or 0
+        asking = test.about(options.rows) if options.rows and isinstance(test, SizedTest) else test
+        if options.queries == PAPER and isinstance(asking, ShortenedTest):
+            asking = asking.as_published()
+        worded, shots = asking.worded_by(prompts) if isinstance(asking, WordedTest) else asking, options.shots or 0
         if options.queries == PAPER:
-            queries = asking.as_published().worded_by(prompts).planned(table, serializer, rng)
+            queries = worded.planned(table, serializer, rng)
             own = tuple(query for query in queries if query.paper)
             own = with_shots(worded, own, table, serializer, options.seed, shots)
             unfit = None if own else NONE_OF_PAPER
@@ -360,8 +382,9 @@ def _uninformative(
     """
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, level_of_test)
-    if not alone or not sheet.test.pool:
+    small = sheet.test.too_small(len(sheet.table.row_set)) if isinstance(sheet.test, LearningTest) else None
+    alone = small or sheet.test.uninformative(sheet.written, level_of_test)
+    if not alone or not isinstance(sheet.test, PooledTest):
         return alone
     pooled = [*sheet.written, *pool_parts(sheet.named(""), sheet.test, written)]
     return sheet.test.uninformative(pooled, level_of_test) and alone

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model
 from tabcontam.verdicts.result_types import ResultKey
@@ -83,13 +84,13 @@ def turns_of(plan: Sequence[PlannedResult], options: RunConfig, conceded: Conced
 
     def turns(plan: Sequence[PlannedResult]) -> TableTurns:
         slots = [(planned, query) for planned in plan for query in planned.queries]
-        slots.sort(key=lambda slot: slot[1].turn or 0)
+        slots.sort(key=lambda slot: slot[1].bet.turn or 0)
         by_test = {planned.test.id: planned for planned in plan}
 
         def weighed(test: Test, trial: Trial) -> Trial:
             return conceded(by_test[test.id], trial)
 
-        queries = [(planned.test, query) for planned, query in slots]
+        queries = [(planned.test, query) for planned, query in slots if isinstance(planned.test, BettingTest)]
         return TableTurns(plan, slots, SequentialTest(queries, plan[0].table_level, options.min_power, weighed))
 
     return {place: turns(plan) for place, plan in grouped(in_turns, lambda planned: planned.name.of_table).items()}

@@ -13,7 +13,20 @@ from typing import Any, TypeGuard
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Endings, Likelihoods, Lookup, LookupMode, Match, Matches, Query, Scores, Trial
+from tabcontam.evidence.base import (
+    BetPlace,
+    Endings,
+    FeatureFacts,
+    Likelihoods,
+    Lookup,
+    LookupMode,
+    Match,
+    Matches,
+    Query,
+    Scores,
+    Trial,
+)
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.questions import Answer, Message, Passage, Prompt, Question, Reply, ReplyState, Token, Usage
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.structured_answers import in_json
@@ -219,7 +232,7 @@ def trial_line(
 ) -> Line:
     """Return a trial as a line of trials.jsonl. `exposure` is the number of copies of its row that the LLM has read."""
     query, reply = trial.query, trial.reply
-    by_feature = by_id()[key["test"]].by_feature
+    by_feature = isinstance(by_id()[key["test"]], FeatureTest)
     return {
         **key,
         "query": query.id,
@@ -236,10 +249,10 @@ def trial_line(
         "chance": {name: prediction.fields() for name, prediction in query.chance.items()},
         "row": query.row,
         "exposure": exposure,
-        "turn": query.turn,
-        "kept": list(query.shared_features),
-        "lies_in": dict(query.lies_in),
-        "values": {name: list(values) for name, values in query.values.items()},
+        "turn": query.bet.turn,
+        "kept": list(query.features.shared),
+        "lies_in": dict(query.features.lies_in),
+        "values": {name: list(values) for name, values in query.features.values.items()},
         **answer_fields(reply),
         "cached": trial.cached,
     }
@@ -298,10 +311,11 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
     """Return the trial of a line, not yet read. Raises KeyError, TypeError or ValueError if the line is damaged."""
     question, expected, test = question_of(line), line["expected"], by_id()[line["test"]]
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
-    if test.by_feature and not (asked and isinstance(expected, dict)):
+    by_feature = isinstance(test, FeatureTest)
+    if by_feature and not (asked and isinstance(expected, dict)):
         raise ValueError("no feature is asked")
     chance = {name: _prediction(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
-    if test.by_feature and not chance.keys() <= set(asked):
+    if by_feature and not chance.keys() <= set(asked):
         raise ValueError("a prediction is of no feature that is asked")
     query = Query(
         id=line["query"],
@@ -314,10 +328,8 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
         row=_whole(line.get("row")),
-        lies_in=_lies_in(line),
-        values=_values(line),
-        turn=_whole(line.get("turn")),
-        shared_features=tuple(map(str, line.get("kept") or ())),
+        bet=BetPlace(turn=_whole(line.get("turn"))),
+        features=FeatureFacts(_lies_in(line), _values(line), tuple(map(str, line.get("kept") or ()))),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 

@@ -1,16 +1,17 @@
 """The parser of the command line, with the arguments and the help of each command. `commands.py` runs the commands."""
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
+from tabcontam.cli.command import Command, later
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.cli.option_values import path, positive
-from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_settings
-from tabcontam.config import RULES, RunConfig
+from tabcontam.cli.run_arguments import OF_FILES, OF_OUTPUT, add_setting, add_settings
+from tabcontam.config import RESCORE, RULES, RunConfig, settings
+from tabcontam.entry_points import listed, load_settings, names_of, offered
 from tabcontam.errors import UsageError
 from tabcontam.version import __version__
 
@@ -36,14 +37,8 @@ examples:
 """
 
 
-def _later(place: str) -> Callable[..., Any]:
-    """Return a function that imports a function of the command line, MODULE:NAME, when it is called, and calls it."""
-    module, _, name = place.partition(":")
-    return lambda given: getattr(import_module(f"tabcontam.cli.{module}"), name)(given)
-
-
 def _core(about: str, add: str, run: str) -> Command:
-    return Command(about, _later(add), _later(run))
+    return Command(about, later(f"tabcontam.cli.{add}"), later(f"tabcontam.cli.{run}"))
 
 
 # fmt: off
@@ -87,13 +82,6 @@ CORE_COMMANDS: Mapping[str, Command] = {
 MACHINE = ("cache", "doctor", "completion")  # the commands about this machine
 
 
-def _unloaded(options: argparse.Namespace) -> int:
-    raise UsageError(f"the command {options.command} cannot be loaded; mend its package, or uninstall it")
-
-
-UNLOADED = Command("cannot be loaded", lambda made: None, _unloaded)
-
-
 def parser(typed: Sequence[str] = ()) -> CommandParser:
     """Return the parser of the whole command line. If a command of the core is typed, extensions are not looked up."""
     main_parser = CommandParser(
@@ -104,7 +92,8 @@ def parser(typed: Sequence[str] = ()) -> CommandParser:
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
-    further = () if typed and typed[0] in CORE_COMMANDS else _further_names()
+    core = typed and typed[0] in CORE_COMMANDS
+    further = () if core else names_of("tabcontam.commands", "command", CORE_COMMANDS)
     for name in (*CORE_COMMANDS, *further):
         commands.add_parser(name, help="").add = partial(lambda name, made: find_command(name).add(made), name)
     own = tuple(name for name in CORE_COMMANDS if name not in MACHINE)
@@ -113,21 +102,18 @@ def parser(typed: Sequence[str] = ()) -> CommandParser:
     return main_parser
 
 
-def _further_names() -> tuple[str, ...]:
-    from tabcontam.entry_points import names_of
-
-    return names_of("tabcontam.commands", "command", CORE_COMMANDS)
-
-
 def find_command(name: str) -> Command:
     """Return a command by its name; if it cannot be loaded, one that says so."""
-    return CORE_COMMANDS.get(name) or extension_commands().get(name, UNLOADED)
+
+    def unloaded(options: argparse.Namespace) -> int:
+        raise UsageError(f"the command {name} cannot be loaded; mend its package, or uninstall it")
+
+    found = CORE_COMMANDS.get(name) or extension_commands().get(name)
+    return found or Command("cannot be loaded", lambda made: None, unloaded)
 
 
 def extension_commands() -> Mapping[str, Command]:
     """Return the commands of extensions by name."""
-    from tabcontam.entry_points import offered
-
     return offered("tabcontam.commands", "command", Command)
 
 
@@ -142,7 +128,6 @@ def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, CommandParser
 def report_changes() -> "Mapping[str, ReportChange]":
     """Return the changes of a report that extensions offer, by the names of their options."""
     from tabcontam.cli.report_change import ReportChange
-    from tabcontam.entry_points import offered
 
     return offered("tabcontam.report_changes", "report change", ReportChange)
 
@@ -230,13 +215,13 @@ def add_rescore(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
     about = "the rules that turn answers into verdicts (default: those of the run); the folder is rewritten"
     add_settings(command, "rules", help=about)
-    add_settings(command, "overlap", help=RunConfig.overlap.about.replace("rouge)", "that of the run)"))
+    load_settings()
+    for setting in settings(RESCORE).values():
+        add_setting(command, setting, help=re.sub(r"default: \w+", "default: that of the run", setting.about))
     add_settings(command, *OF_OUTPUT)
 
 
 def add_report(command: argparse.ArgumentParser) -> None:
-    from tabcontam.entry_points import listed
-
     command.description = (
         "Make one report of several runs, and compare the results that two of them share. Parts of a run from several "
         "machines (run --shard) become the run that one machine would have made. With --format, write the tables or "

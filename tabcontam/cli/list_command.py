@@ -135,7 +135,7 @@ def datasets() -> list[Item]:
         lines = [
             f"aliases: {', '.join(card.aliases)}",
             f"not: {', '.join(card.not_aliases)}",
-            f"released {card.released}{_completed(card)}; licence {card.licence}; DOI {card.doi or 'none'}",
+            f"released {card.dates.released}{_completed(card)}; licence {card.licence}; DOI {card.doi or 'none'}",
             *(
                 f"{card.name}@{edition.name}: {edition.file}, sha256 {edition.sha256}, target {edition.target}, "
                 f"order {edition.order}"
@@ -152,8 +152,8 @@ def datasets() -> list[Item]:
 
 def _completed(card: "Card") -> str:
     """Return in words until when a card's data grew, and the column with the date of each row, or ""."""
-    until = f", up to {card.completed}" if card.completed else ""
-    return f"{until}, rows dated by {card.dated_by}" if card.dated_by else until
+    until = f", up to {card.dates.completed}" if card.dates.completed else ""
+    return f"{until}, rows dated by {card.dates.dated_by}" if card.dates.dated_by else until
 
 
 def _with_source(about: str, source: str) -> str:

@@ -11,8 +11,8 @@ catalogue or on this machine, and is asked only if that needs no network.
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +28,6 @@ LLMS = ("llm", "reference")
 SURFACES = {TABLE: config.FILE, GATE: config.GATE_FILE}
 HERE = ("control", "simulated", "ollama")  # providers of LLMs that a file may name; it cannot set the address of Ollama
 Actions = Mapping[str, argparse.Action]
-
-
-@dataclass(frozen=True)
-class ProjectDefaults:
-    """The options that a file set: `values` by name in the namespace, and `words` as one would type them."""
-
-    file: str
-    values: Mapping[str, Any]
-    words: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return visible(f"defaults from {self.file}: {' '.join(self.words)}", line=True)
 
 
 def set_defaults(
@@ -58,23 +46,31 @@ def set_defaults(
         raise UsageError(f"{file}: gate in {TABLE} must be a table of conditions, {GATE}")
     _check_keys(file, TABLE, table, known)
     _check_keys(file, GATE, conditions, known)
-    words = typed()
-    asks = options.command != "gate" or _makes_a_run(options, words, table)
-    given = {**(table if asks else {}), **(conditions if options.command == "gate" else {})}
-    # `power` asks only models with known exposure, so it does not use the LLMs under test.
-    own = [name for name in by_name(commands[options.command]) if options.command != "power" or name not in LLMS]
-    read = {key: value for key, value in given.items() if key in own}
-    made = _defaults(file, read, by_name(commands[options.command]), words)
-    for place, value in made.values.items():
-        setattr(options, place, value)
-    options.llms_of_file = [*made.values.get("llm", ()), *made.values.get("reference", ())]
-    return str(made) if made.words else ""
-
-
-def _makes_a_run(options: argparse.Namespace, typed: Collection[str], table: Mapping[str, Any]) -> bool:
-    """Return whether a gate makes a new run: options or the file name an LLM and a dataset, but no run's folder."""
-    named = ("llm" in typed or "llm" in table) and ("dataset" in typed or "dataset" in table)
-    return options.folder is None and named
+    taken = typed()
+    if options.command == "gate":
+        named = all(name in taken or name in table for name in ("llm", "dataset"))
+        makes_a_run = options.folder is None and named
+        table = {**(table if makes_a_run else {}), **conditions}
+    actions, words = by_name(commands[options.command]), list[str]()
+    for key, value in table.items():
+        action = actions.get(key)
+        # `power` asks only models with known exposure, so it does not use the LLMs under test
+        if action is None or action.dest in taken or (options.command == "power" and key in LLMS):
+            continue
+        try:
+            made = _value(file, key, value, action)
+        except (ValueError, argparse.ArgumentTypeError) as error:
+            where = f"{file}: {key} cannot be {visible(str(value), line=True)!r}"
+            raise UsageError(f"{where}: {visible(str(error), line=True)}") from None
+        if made is None:
+            continue
+        setattr(options, action.dest, made)
+        if key in LLMS:
+            options.llms_of_file = [*getattr(options, "llms_of_file", ()), *made]
+        option = action.option_strings[0]
+        several = made if isinstance(made, list) else [made]
+        words += [option] if action.nargs == 0 else [w for each in several for w in (option, shlex.quote(str(each)))]
+    return visible(f"defaults from {file}: {' '.join(words)}", line=True) if words else ""
 
 
 def by_name(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
@@ -124,33 +120,6 @@ def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions)
         close = near(key, [name for name in allowed if len(name) > 1])
         advice = f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(allowed)}"
         raise UsageError(f"{file}: unknown key {visible(key, line=True)!r} in {table}; {advice}")
-
-
-def _defaults(file: str, given: Mapping[str, Any], actions: Actions, typed: Collection[str]) -> ProjectDefaults:
-    values: dict[str, Any] = {}
-    words: list[str] = []
-    for key, value in given.items():
-        action = actions[key]
-        if action.dest in typed:
-            continue
-        try:
-            made = _value(file, key, value, action)
-        except (ValueError, argparse.ArgumentTypeError) as error:
-            where = f"{file}: {key} cannot be {visible(str(value), line=True)!r}"
-            raise UsageError(f"{where}: {visible(str(error), line=True)}") from None
-        if made is None:
-            continue
-        values[action.dest] = made
-        option = action.option_strings[0]
-        several = made if isinstance(made, list) else [made]
-        words += [option] if action.nargs == 0 else [word for each in several for word in (option, _shown(each))]
-    return ProjectDefaults(file, values, tuple(words))
-
-
-def _shown(value: object) -> str:
-    import shlex
-
-    return shlex.quote(str(value))
 
 
 def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from tabcontam.cli.arguments import report_changes
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, open_page, print_results
+from tabcontam.cli.run_arguments import typed_settings
+from tabcontam.config import RESCORE
 from tabcontam.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def rescore(options: argparse.Namespace) -> None:
     from tabcontam.runs.rescoring import rescore
 
     with progress(bool(options.quiet)).doing("judging the answers again"):
-        results = rescore(options.run, options.rules, options.overlap)
+        results = rescore(options.run, options.rules, typed_settings(options, RESCORE))
     print_results(results, options.run, options)
 
 

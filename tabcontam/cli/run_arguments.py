@@ -6,6 +6,7 @@ from typing import Any
 from tabcontam.cli.command_parser import CommandParser, HelpAll
 from tabcontam.cli.option_values import path, typed
 from tabcontam.config import CONDITIONS, GATE, GROUPS, HEADER, MAIN, REPORT, RUN, Setting, settings
+from tabcontam.entry_points import load_settings
 
 Group = argparse._ArgumentGroup | argparse.ArgumentParser
 OF_FILES = ("target", "name", "delimiter", "encoding", "header", "header_line")  # what describes a FILE
@@ -68,9 +69,7 @@ def _add_all(command: CommandParser, surface: int) -> None:
         "--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help="show all options, in groups, and exit"
     )
     if not command.short:
-        from tabcontam.entry_points import load_settings  # it looks through all installed packages
-
-        load_settings()
+        load_settings()  # it looks through all installed packages
     own, short = settings(surface).values(), (MAIN, CONDITIONS) if surface == GATE else (MAIN,)
     for title in dict.fromkeys([*GROUPS, *(setting.group for setting in own)]):
         group = command.add_argument_group(title)
@@ -103,8 +102,8 @@ def add_setting(group: Group, setting: Setting[Any], **changes: Any) -> argparse
 def typed_settings(options: argparse.Namespace, surface: int) -> dict[str, Any]:
     """Return the values of the settings of a surface that were typed, or set by a file."""
     own = {name: getattr(options, name) for name in settings(surface) if hasattr(options, name)}
-    return {name: value for name, value in own.items() if _is_typed(settings()[name], value)}
-
-
-def _is_typed(setting: Setting[Any], value: object) -> bool:
-    return value not in (None, []) and not (setting.switch and value == setting.default)
+    return {
+        name: value
+        for name, value in own.items()
+        if value not in (None, []) and not (settings()[name].switch and value == settings()[name].default)
+    }

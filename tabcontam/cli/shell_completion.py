@@ -8,6 +8,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tabcontam.entry_points import load_object
+from tabcontam.errors import UsageError
+
 ASKED = "_ARGCOMPLETE"  # the environment variable that a shell sets to ask
 COMMAND = "tabcontam"
 
@@ -40,8 +43,6 @@ def names_and_files(names: Callable[[], Iterable[str]]) -> Callable[..., list[st
     def completer(prefix: str, **context: Any) -> list[str]:
         from argcomplete.completers import FilesCompleter
 
-        from tabcontam.errors import UsageError
-
         try:
             known = [name for name in names() if name.startswith(prefix)]
         except UsageError:
@@ -58,25 +59,11 @@ def _llms() -> list[str]:
     return [*load_catalogue(), *CONTROLS, *(f"{name}:" for name in BUILT_IN)]
 
 
-def _datasets() -> Iterable[str]:
-    from tabcontam.tables.dataset_cards import all_cards
-
-    return all_cards()
-
-
-def _serializers() -> Iterable[str]:
-    from tabcontam.tables.serializers import all_serializers
-
-    return all_serializers()
-
-
-def _prompts() -> Iterable[str]:
-    from tabcontam.evidence.prompts import all_prompts
-
-    return all_prompts()
-
-
 NAMES: Mapping[str, Callable[[], Iterable[str]]] = {
-    "llm": _llms, "control": _llms, "reference": _llms, "dataset": _datasets, "serializer": _serializers,
-    "prompts": _prompts,
-}  # fmt: skip
+    "llm": _llms,
+    "control": _llms,
+    "reference": _llms,
+    "dataset": lambda: load_object("tabcontam.tables.dataset_cards:all_cards")(),
+    "serializer": lambda: load_object("tabcontam.tables.serializers:all_serializers")(),
+    "prompts": lambda: load_object("tabcontam.evidence.prompts:all_prompts")(),
+}

@@ -7,15 +7,14 @@ can be imported from here, too.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.answering import AnswerKind
-from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair
+from tabcontam.evidence.completion_pairs import CompletionJudgement
 from tabcontam.evidence.evidence_kinds import DECIDED as DECIDED
 from tabcontam.evidence.evidence_kinds import GENERATED as GENERATED
 from tabcontam.evidence.evidence_kinds import NEEDED as NEEDED
@@ -32,7 +31,6 @@ from tabcontam.evidence.evidence_kinds import Measure as Measure
 from tabcontam.evidence.evidence_kinds import RequiredInput as RequiredInput
 from tabcontam.evidence.evidence_kinds import Verdict as Verdict
 from tabcontam.evidence.number_wording import describe_p_value
-from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
 from tabcontam.evidence.questions import Capability as Capability
@@ -52,15 +50,38 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
-from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison, TwinLossDifference
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.reading.answer_text import declines
-from tabcontam.statistics.eprocess import Bets, Stake
+from tabcontam.statistics.eprocess import Bets
 from tabcontam.statistics.number_types import Amount, Count, Interval, Number, Share
 
 if TYPE_CHECKING:
     from tabcontam.reading.word_decision import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class BetPlace:
+    """The place of a query among the bets on its table."""
+
+    unsure: float = 0.0  # the baseline's uncertainty in bits about the hidden cells
+    turn: int | None = None  # None without a bet
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureFacts:
+    """Facts about the features that a query asks for.
+
+    `lies_in` maps keys of the query's `chance` to the column, or the columns of one entity, that a right answer
+    reveals. In row tests, a key without an entry is itself the name of the column. `values` lists all values of a
+    feature if they are few. An answer in words that is not one of these values then counts as no answer. `shared`, for
+    a query about a twin, lists the features that equal the row's.
+    """
+
+    lies_in: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +92,7 @@ class Query:
     other tests, `asked` lists the possible answers if only these count, and `expected` lists the right words, names or
     answer. `chance` has the baseline's predictions. Its keys are the asked features in row tests, the choices (`Yes`)
     in membership, the baselines in classification, and the expected words in word tests. The chance of a word is the
-    chance that a reader who knows only the topic names it. `lies_in` maps keys of `chance` to the column, or the
-    columns of one entity, that a right answer reveals. In row tests, a key without an entry is itself the name of the
-    column. `values` lists all values of an asked feature if they are few. An answer in words that is not one of these
-    values then counts as no answer.
+    chance that a reader who knows only the topic names it.
     """
 
     id: str
@@ -89,11 +107,8 @@ class Query:
     decoy_of: str = ""  # for a decoy, the id of the query that asks the same about the table
     row: int | None = None  # the table's row that is asked, from 0
     withheld: bool = field(default=False, compare=False)  # whether the prompt shows a row that was never published
-    unsure: float = field(default=0.0, compare=False)  # the baseline's uncertainty in bits about the hidden cells
-    turn: int | None = field(default=None, compare=False)  # position among the bets on its table; None without a bet
-    lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see the docstring
-    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)  # see the docstring
-    shared_features: tuple[str, ...] = field(default=(), compare=False)  # of a twin: features that equal the row's
+    bet: BetPlace = field(default=BetPlace(), compare=False)
+    features: FeatureFacts = field(default=FeatureFacts(), compare=False)
     answering: AnswerKind = field(default=AnswerKind(), compare=False, repr=False)  # for simulated answerers
 
     @property
@@ -265,7 +280,7 @@ class Test(ABC):
     """A contamination test: a frozen dataclass whose docstring is its page in the docs.
 
     A subclass has to state only the attributes without a default: `id`, `family` and `kind`. A subclass that states its
-    own `id` does not inherit `title` and `published`.
+    own `id` does not inherit `title` and `published`. The module `mixins` has what only some tests say.
     """
 
     id: ClassVar[str]
@@ -277,22 +292,12 @@ class Test(ABC):
     measure: ClassVar[str] = ""  # the column of the ranking, or the figure, that shows its score, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     shows_rows: ClassVar[bool] = True  # whether the serializer changes its queries
-    worded: ClassVar[bool] = False  # whether `prompts` writes its queries, so that the prompt set changes them
-    by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries list features and values
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
-    referred: ClassVar[bool] = False  # whether answers that a reference model gives, too, are not counted: `conceded`
-    with_reference: ClassVar[bool] = False  # whether a reference model is asked as well, for comparison
     answering: ClassVar[AnswerKind] = AnswerKind()  # the kind of answer that it asks for
     on_request: ClassVar[bool] = False  # asked only if chosen, or if it scores text and a model on this machine does
-    takes_fresh_rows: ClassVar[bool] = False  # whether it compares with rows that no model can have read, if any
     only_with: ClassVar[RequiredInput] = RequiredInput.NOTHING  # the input without which it is not asked
-    bet_on: ClassVar[bool] = False  # whether each answer can be bet on: see `stakes`
-    resampled: ClassVar[bool] = False  # whether all answers to a repeated query are weighed together
     draws_as: ClassVar[str] = ""  # the id of the test with the same random draws, so that both ask about the same rows
-    pool: ClassVar[str] = ""  # tests of a table with the same pool are weighed together if one alone asks too little
-    sized: ClassVar[bool] = False  # whether it can be asked about another number of rows: see `about`
     own_marks: ClassVar[frozenset[str]] = frozenset()  # further marks by which `-m` selects it
-    judgeable: ClassVar[bool] = False  # whether a judge compares its answers with the true ones: see `compared`
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that only recorded answers have
 
     def __init_subclass__(cls) -> None:
@@ -329,21 +334,9 @@ class Test(ABC):
         return tuple(dict.fromkeys(filter(None, marks)))
 
     @property
-    def prompts(self) -> PromptSet:
-        """The prompt set in which the test's queries are worded: that of the planned result, or the default one."""
-        given: PromptSet | None = vars(self).get("_prompts")
-        return given or default_prompts()
-
-    @property
     def scores_text(self) -> bool:
         """True if a model scores texts and is asked no question: with a model on this machine this costs only time."""
         return Capability.SCORE in self.needs and Capability.INSTRUCTIONS not in self.needs
-
-    def worded_by(self, prompts: PromptSet) -> Self:
-        """Return this test with queries worded by `prompts`. The result is equal to this test."""
-        test = copy(self)
-        vars(test)["_prompts"] = prompts  # works for a frozen dataclass and for any other class
-        return test
 
     @property
     def facts(self) -> "Facts":
@@ -355,41 +348,6 @@ class Test(ABC):
         queries = self.queries(table, serializer, rng)
         rule = self.published is not None
         return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
-
-    def about(self, rows: int) -> Self:
-        """Return this test about `rows` rows of a table, or all rows if the table has fewer. Only for a `sized` test.
-
-        The rows of a smaller number are the first rows of a larger number, and are asked with the same examples. So
-        stored answers can be used again.
-        """
-        raise NotImplementedError(f"{self.id} cannot be asked about another number of rows")
-
-    def as_published(self) -> "Test":
-        """Return the test that writes the paper's own queries, for a run that asks only these.
-
-        It is the test itself, unless the paper asks more queries of this kind. The `queries` of the returned test may
-        include others: the caller leaves out those that are not marked as the paper's.
-        """
-        return self
-
-    def in_words(self, samples: int | None) -> "Test | None":
-        """Return the form of this test that asks a model without log-probabilities in words, or None if there is none.
-
-        That form has the same id, and `read` and `weigh` of this test accept its trials. `samples` is how often a query
-        may be asked at a temperature (`--samples`); None if the user did not set it.
-        """
-        return None
-
-    def not_averaged(self, table: "Table") -> str | None:
-        """Return why the means of the ranking leave out the score on this table, or None if a mean includes it."""
-        return None
-
-    def too_small(self, rows: int) -> str | None:
-        """Return why a table of `rows` different rows is too small to tell memory from prediction, or None.
-
-        A table that is too small is `uninformative`; the calibrated rules ask nothing about it.
-        """
-        return None
 
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
@@ -413,52 +371,9 @@ class Test(ABC):
         `level` is the largest p-value of a detection in this run; the detectable share is computed for this level.
         """
 
-    def compared(self, trials: Sequence[Trial]) -> Sequence[CompletionPair]:
-        """Return the answers of a result that a judge compares with the true ones; by default none.
-
-        A query that was not asked yet has an empty text as its answer.
-        """
-        return ()
-
-    def pooled(self, own: Evidence, together: Evidence) -> Evidence:
-        """Return the evidence to report for a test that asks too little: its `own`, or that of its pool `together`."""
-        return together
-
-    def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials of a result. A reply becomes unread if the other replies show that it is no answer."""
-        return trials
-
     def counts(self, trial: Trial) -> bool:
         """Return whether `weigh` counts a read trial: by default if its answer could be read."""
         return trial.readable
-
-    def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return what a bet of one unit becomes, for each answered cell of a read trial. Only for a test `bet_on`."""
-        return ()
-
-    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """Return the read trials of two simulated models: one remembers the asked cells, the other predicts them."""
-        raise NotImplementedError(f"{self.id} is not bet on")
-
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the answer in `reading`, which a reference gave.
-
-        Only for a test that is `referred`.
-        """
-        return query
-
-    def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
-        """Return how these trials compare with the `others` of a reference model, or None if no pair was answered."""
-        return None
-
-    def compare_with_references(
-        self, trials: Sequence[Trial], others: Mapping[str, Sequence[Trial]]
-    ) -> ReferenceCurveExcess | None:
-        """Return how the trials compare with those of several reference models, `others`, by model name.
-
-        Return None if fewer than two reference models answered, or if no row was answered by all of them.
-        """
-        return None
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the queries could not tell memory from prediction at this level, or None if they could.

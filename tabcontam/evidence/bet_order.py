@@ -27,14 +27,18 @@ def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, .
     """
     order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
     return {
-        key: tuple(replace(query, turn=order.get((test, number))) for number, query in enumerate(own))
+        key: tuple(
+            replace(query, bet=replace(query.bet, turn=order.get((test, number)))) for number, query in enumerate(own)
+        )
         for test, (key, own) in enumerate(queries.items())
     }
 
 
 def in_turn(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials with a turn, in the order of their turns."""
-    return sorted((trial for trial in trials if trial.query.turn is not None), key=lambda trial: trial.query.turn or 0)
+    return sorted(
+        (trial for trial in trials if trial.query.bet.turn is not None), key=lambda trial: trial.query.bet.turn or 0
+    )
 
 
 def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
@@ -51,7 +55,7 @@ def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
     }
 
     def gain(place: Place) -> float:
-        return left[place].unsure - sum(left[other].unsure for other in spoils[place] if other in left)
+        return left[place].bet.unsure - sum(left[other].bet.unsure for other in spoils[place] if other in left)
 
     order: list[Place] = []
     rounds = 0

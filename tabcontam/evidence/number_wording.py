@@ -1,5 +1,7 @@
 """Numbers as text in the sentences that people read."""
 
+from tabcontam.evidence.thresholds import LEAST_POWER
+
 
 def format_small_number(number: float) -> str:
     """Return an expected count or number of bits as text.
@@ -30,11 +32,15 @@ def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") 
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", minus)
 
 
-def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
-    """Return the reason why a test cannot detect anything: even the `best` answers would not be enough."""
+def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> str | None:
+    """Return why a test cannot detect anything if its `best` answers have this p-value; None if it can."""
+    if p_value <= level:
+        return None
     return f"too few {what} for a verdict: even if {best}, p would be {p_value:.2g}, above {level:.2g}"
 
 
-def explain_low_power(power: float, level: float, remembered: str = "half of the rows") -> str:
-    """Return the reason for too little power: the test would seldom detect a model that remembers `remembered`."""
+def explain_low_power(power: float, level: float, remembered: str = "half of the rows") -> str | None:
+    """Return why a test would seldom detect a model that remembers `remembered`; None if its power is enough."""
+    if power >= LEAST_POWER:
+        return None
     return f"the test would detect a model that remembers {remembered} in only {power:.0%} of runs, at p <= {level:.2g}"

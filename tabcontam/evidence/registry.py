@@ -5,7 +5,6 @@ is the test's id, and its object the test's class. If another package's test can
 reports this, and all other tests work.
 """
 
-import sys
 from functools import cache
 from typing import get_args
 
@@ -28,7 +27,7 @@ BUILT_IN = (
     "tabcontam.evidence.rows.membership:Membership",
     "tabcontam.evidence.rows.matched_membership:MatchedMembership",
     "tabcontam.evidence.likelihood.surrogate_rank:SurrogateRank",
-    "tabcontam.evidence.likelihood.perplexity:Perplexity",
+    "tabcontam.evidence.likelihood.published_scores:Perplexity",
     "tabcontam.evidence.likelihood.published_scores:Loss",
     "tabcontam.evidence.likelihood.published_scores:Zlib",
     "tabcontam.evidence.likelihood.published_scores:MinK",
@@ -50,16 +49,8 @@ BUILT_IN = (
 def all_tests() -> tuple[Test, ...]:
     """Return all tests of this installation: built-in tests and those of other packages."""
     built_in = built_in_tests()
-    points, complaints = entry_points.find_entry_points(GROUP, "test", {test.id for test in built_in})
-    others = []
-    for point in points.values():
-        try:
-            others.append(_of_package(point))
-        except UsageError as error:
-            complaints.append(str(error))
-    for complaint in complaints:
-        print(f"tabcontam: {complaint}", file=sys.stderr)
-    return (*built_in, *others)
+    others = entry_points.load_others(GROUP, "test", _of_package, {test.id for test in built_in})
+    return (*built_in, *others.values())
 
 
 @cache

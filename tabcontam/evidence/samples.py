@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.evidence.mixins import InWordsTest
 from tabcontam.evidence.questions import Prompt
 from tabcontam.groups import grouped
 
@@ -41,7 +42,7 @@ def asked_often(trials: Sequence[Trial]) -> str:
 
 def needs_samples(test: Test) -> bool:
     """Return whether a test asks each query several times if the model has no log-probabilities (with `--samples`)."""
-    return test.in_words(None) is None and test.in_words(1) is not None
+    return isinstance(test, InWordsTest) and test.in_words(None) is None and test.in_words(1) is not None
 
 
 def is_sample(name: str) -> bool:

@@ -12,6 +12,7 @@ from functools import cache, partial
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Prompt, Query, Test
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.thresholds import MOST_COPIED_SHARE, MOST_SEARCHED_ROWS
 from tabcontam.reading.answer_text import value_key
 from tabcontam.tables.dataset_cards import all_cards
@@ -27,7 +28,7 @@ def with_shots(
 
     Queries stay unchanged if the test does not ask for cells of rows, or if no other table allows such a query.
     """
-    if not count or not test.row_test or not test.by_feature:
+    if not count or not test.row_test or not isinstance(test, FeatureTest):
         return tuple(queries)
     turns = [_shown(test, other, serializer, seed) for other in other_tables(table)]
     shots: list[Message] = []

@@ -17,7 +17,7 @@ from tabcontam.evidence.number_wording import explain_low_power
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answered_rows import answered_row
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.thresholds import LEAST_POWER, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import REMEMBERED_SHARE
 from tabcontam.reading.word_decision import Dictionary, appears, stands_in, without_note
 from tabcontam.replay.answer_records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
 from tabcontam.replay.recorded_null_model import KnownEdition
@@ -71,8 +71,6 @@ class RecordedEvidence:
         remembered = ceil(REMEMBERED_SHARE * len(queries))
         rows = [list(query.chance.values()) for query in queries]
         power = row_power(rows, remembered / len(rows), level)
-        if power >= LEAST_POWER:
-            return None
         return explain_low_power(power, level, f"{remembered} of the {len(rows)} asked rows")
 
 

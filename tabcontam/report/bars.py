@@ -3,7 +3,7 @@
 By hand, because the columns of rich's `Progress` do not give way in an order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ class _RowLayout:
     rate: bool = True
     left: bool = True
     retries: bool = True
-    state: int = 0  # index of a text in `ProgressRow.states`
+    state: int = 0  # 0: all about a wait, 1: with "conn." for connections, 2: without connections
 
 
 # The layouts in the order in which they are tried until all rows fit. The bar is hidden first: the count repeats it.
@@ -41,64 +41,51 @@ _LAYOUTS = (
 )
 
 
-@dataclass(frozen=True)
-class ProgressRow:
-    """The parts of one LLM's row. `states` are texts on why the LLM is waiting, from the longest to the shortest."""
-
-    name: str
-    dataset: str
-    share: float
-    count: str
-    rate: str
-    left: str
-    retries: str
-    states: Sequence[str]
-
-    @classmethod
-    def of(cls, asked: LlmProgress, name: str, now: float, encoding: str) -> "ProgressRow":
-        """Return the row of an LLM as known at `now`, in characters that the output's encoding contains."""
-        left = asked.left(now)
-        news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
-        settled, news = state(asked, now, " → ", settled=True), news.replace(" connections", " conn.")
-        return cls(
-            name=printable(name, encoding),
-            dataset=printable(asked.dataset, encoding),
-            share=asked.done / asked.planned,
-            count=f"{asked.done}/{asked.planned}",
-            rate=speed(asked.rate(now)),
-            left="" if left is None else f"ETA {duration(left)}",
-            retries=retries(asked),
-            states=[printable(words, encoding) for words in (settled, news, wait)],
-        )
-
-    def around_bar(self, layout: _RowLayout) -> tuple[list[str], list[str]]:
-        """Return the parts before the bar, and the numbers after the bar."""
-        before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
-        shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
-        return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
-
-
 # widest: most characters of a bar
-def draw_rows(rows: Sequence[ProgressRow], width: int, encoding: str, *, widest: int = 30) -> "list[Text]":
-    """Return the rows as lines, in the first layout in which they all fit into `width`."""
-    if not rows:
+def draw_rows(
+    llms: Mapping[str, LlmProgress], now: float, width: int, encoding: str, *, widest: int = 30
+) -> "list[Text]":
+    """Return a line for each LLM, by the name to show, in the first layout in which all lines fit into `width`."""
+    if not llms:
         return []
     for layout in _LAYOUTS:
-        parts = [row.around_bar(layout) for row in rows]
-        before = [printable(part, encoding) for part in _columns([before for before, _ in parts])]
-        after = _columns([after for _, after in parts], right=True)
-        after = [f"{part}  {row.states[layout.state]}".rstrip() for part, row in zip(after, rows, strict=True)]
+        before = _columns([_names(name, asked, layout, encoding) for name, asked in llms.items()])
+        before = [printable(part, encoding) for part in before]
+        after = _columns([_numbers(asked, now, layout) for asked in llms.values()], right=True)
+        states = [printable(_state(asked, now, layout), encoding) for asked in llms.values()]
+        after = [f"{part}  {shown}".rstrip() for part, shown in zip(after, states, strict=True)]
         room = width - max(_cells(f"{a}  {b}") for a, b in zip(before, after, strict=True))
         if room >= (layout.bar + 2 if layout.bar else 0):
             break
     bar = min(room - 2, widest) if layout.bar else 0
-    return [_line(*row, bar, encoding) for row in zip(before, rows, after, strict=True)]
+    shares = [min(asked.done / asked.planned, 1) for asked in llms.values()]
+    return [_line(*row, bar, encoding) for row in zip(before, shares, after, strict=True)]
 
 
-def _line(before: str, row: ProgressRow, after: str, bar: int, encoding: str) -> "Text":
+def _names(name: str, asked: LlmProgress, layout: _RowLayout, encoding: str) -> list[str]:
+    dataset = _cut(printable(asked.dataset, encoding), layout.dataset) if layout.dataset else ""
+    return [_cut(printable(name, encoding), layout.name), dataset]
+
+
+def _numbers(asked: LlmProgress, now: float, layout: _RowLayout) -> list[str]:
+    left = asked.left(now) if layout.left else None
+    return [
+        f"{asked.done}/{asked.planned}",
+        speed(asked.rate(now)) if layout.rate else "",
+        "" if left is None else f"ETA {duration(left)}",
+        retries(asked) if layout.retries else "",
+    ]
+
+
+def _state(asked: LlmProgress, now: float, layout: _RowLayout) -> str:
+    shown = state(asked, now, " → ", settled=layout.state == 0, short=layout.state == 2)
+    return shown.replace(" connections", " conn.") if layout.state == 1 else shown
+
+
+def _line(before: str, share: float, after: str, bar: int, encoding: str) -> "Text":
     from rich.text import Text
 
-    full = int(bar * min(row.share, 1))
+    full = int(bar * share)
     line = Text(before + "  ", no_wrap=True)
     if bar:
         line.append(printable("━" * full, encoding), "green")

@@ -31,6 +31,25 @@ CORPUS_UNDECIDED_BECAUSE = {  # reasons for an undecided corpus
     Verdict.NO_ANSWER: "too little of it could be read",
     Verdict.SKIPPED: "it was not searched",
 }
+# clauses on controls: those that the run added, and those that the user named
+OF_EXPOSED = {
+    Verdict.CONTAMINATED: "recalls rows of {tables}, as it must: it has read them",
+    Verdict.NOT_DETECTED: "is missed on {tables}, whose rows it has read, so the row tests have no power there",
+}
+AS_IT_MUST = {Verdict.NOT_DETECTED: "no rows of {tables} were detected, as it must be: it has read none of {its} rows"}
+OF_UNEXPOSED = {
+    Verdict.CONTAMINATED: "is flagged on {tables}, though it has read none of {its} rows: the row tests measure "
+    "plausibility there, not memory",
+    **AS_IT_MUST,
+}
+OF_NAMED_EXPOSED = {
+    Verdict.CONTAMINATED: "is detected on {tables}, of which it has read {copies} of each row",
+    Verdict.NOT_DETECTED: "is missed on {tables}, of which it has read {copies} of each row",
+}
+OF_NAMED_UNEXPOSED = {
+    Verdict.CONTAMINATED: "is flagged on {tables}, by mistake: it has read none of {its} rows",
+    **AS_IT_MUST,
+}
 VERBS = ("recalls ", "knows ", "is ", "holds ")  # first words of clauses with the LLM as subject
 TRAINED_ON = "documents that it was trained on"
 ONE_COLUMN = "the finding rests on one column"
@@ -105,14 +124,12 @@ def _sentence(titles: Titles, block: LlmBlock) -> Sentence:
     if block.llm in titles.view.named_controls:
         clauses = [*_of_named_control(titles, block, own), *_unasked(titles, block)]
     else:
-        clauses_of = _of_corpus if block.llm in titles.view.corpora else _of_subject
+        tables = list(_together(own.values()))
         if block.control:
-            clauses_of = _of_exposed if block.results[0].exposed else _of_unexposed
-        clauses = [
-            *clauses_of(list(_together(own.values()))),
-            *_of_memory(titles, block, own),
-            *_unasked(titles, block),
-        ]
+            clauses_of = _of_control(tables, OF_EXPOSED if block.results[0].exposed else OF_UNEXPOSED)
+        else:
+            clauses_of = _of_corpus(tables) if block.llm in titles.view.corpora else _of_subject(tables)
+        clauses = [*clauses_of, *_of_memory(titles, block, own), *_unasked(titles, block)]
     joint = " " if clauses[0].startswith(VERBS) else ": "
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
@@ -225,47 +242,18 @@ def _of_corpus(found: Sequence[TableStanding]) -> Iterator[str]:
         yield f"it was not searched for rows of {_names(unasked)}"
 
 
-def _of_exposed(found: Sequence[TableStanding]) -> Iterator[str]:
-    if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
-        yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
-    if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        why = "whose rows it has read, so the row tests have no power there"
-        yield f"is missed on {_names(missed)}, {why}"
-    yield from _of_undecided_control(found)
-
-
-def _of_unexposed(found: Sequence[TableStanding]) -> Iterator[str]:
-    if flagged := [one for one in found if one.rows is Verdict.CONTAMINATED]:
-        though = (
-            f"though it has read none of {_its(flagged)} rows: the row tests measure plausibility there, not memory"
-        )
-        yield f"is flagged on {_names(flagged)}, {though}"
-    if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield f"no rows of {_names(clean)} were detected, as it must be: it has read none of {_its(clean)} rows"
-    yield from _of_undecided_control(found)
-
-
 def _of_named_control(titles: Titles, block: LlmBlock, found: Mapping[str, TableStanding]) -> Iterator[str]:
     """Yield clauses on a control that the user named. They are grouped by the copies of the rows that it has read."""
     copies = {titles.view.label(result): result.exposure or 0.0 for result in block.results}
     for number, labels in grouped(found, copies.__getitem__).items():
-        yield from _of_read([*_together(found[label] for label in labels)], number)
+        clauses = OF_NAMED_EXPOSED if number else OF_NAMED_UNEXPOSED
+        yield from _of_control([*_together(found[label] for label in labels)], clauses, copies_read(number))
 
 
-def _of_read(found: Sequence[TableStanding], copies: float) -> Iterator[str]:
-    """Yield clauses on tables. The control that the user named has read `copies` copies of each row (0: none)."""
-    for verdict, words in ((Verdict.CONTAMINATED, "is detected on"), (Verdict.NOT_DETECTED, "is missed on")):
+def _of_control(found: Sequence[TableStanding], clauses: Mapping[Verdict, str], copies: str = "") -> Iterator[str]:
+    for verdict, clause in clauses.items():
         if own := [one for one in found if one.rows is verdict]:
-            if copies:
-                yield f"{words} {_names(own)}, of which it has read {copies_read(copies)} of each row"
-            elif verdict is Verdict.CONTAMINATED:
-                yield f"is flagged on {_names(own)}, by mistake: it has read none of {_its(own)} rows"
-            else:
-                yield f"no rows of {_names(own)} were detected, as it must be: it has read none of {_its(own)} rows"
-    yield from _of_undecided_control(found)
-
-
-def _of_undecided_control(found: Sequence[TableStanding]) -> Iterator[str]:
+            yield clause.format(tables=_names(own), its=_its(own), copies=copies)
     yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
     if unasked := [one for one in found if one.rows is None]:
         yield f"no row test was run on {_names(unasked)}"

@@ -108,7 +108,7 @@ class Pages:
     def index(self, view: RunResults) -> str:
         """Return the first page, after all LLMs' digests were added. `view` has the run's results with comparisons."""
         shared = self._shared | _packed(self._packed) | comparisons.context(view)
-        shared |= {"view": view, **recalled_rows.context(self.recalled_rows), **self._limited(view)}
+        shared |= {"view": view, **self._limited(view)}
         return _page("summary.html.jinja" if self._parted else "index.html.jinja", view, shared, self._leaves)
 
 
@@ -159,7 +159,8 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
     """Return the variables that all pages of a run have in common."""
     view = titles.view
-    pages, notes = pages_of(view.tests), view.notes
+    pages, notes, papers = pages_of(view.tests), view.notes, paper_methods.papers(view)
+    scored = row_scores.scored_tables(view)
     return {
         **heatmap_squares.context(view, titles),
         **_looks(),
@@ -177,9 +178,17 @@ def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
-        **memory_shares.context(view),
-        **row_scores.context(view),
-        **paper_methods.context(view, titles),
+        "memory": memory_shares,
+        "memory_shares": memory_shares.measured_shares(view),
+        "row_scores": row_scores,
+        "scored_tables": scored,
+        "score_titles": {
+            test: view.test_titles[test] for test in view.tests if any(test in table.scores for table in scored)
+        },
+        "recall": recalled_rows,
+        "paper_methods": paper_methods,
+        "papers": papers,
+        "paper_matrices": paper_methods.matrices(view, titles) if papers else [],
         **_of_corpora(view),
         "parts_after": parts_after(view),
         "written": ResultMarkup(titles, pages, numbers),

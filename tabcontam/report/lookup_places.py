@@ -44,7 +44,7 @@ def places(trial: Trial) -> list[LookupPlace]:
     """Return the places that a lookup found, at most ten. Places of the row's own value come first."""
     most_places = 10
     texts, mine = _texts(trial), own_texts(trial)
-    listed = [one for one in _list(trial.get("found")) if isinstance(one, list) and len(one) >= 3]
+    listed = [one for one in as_list(trial.get("found")) if isinstance(one, list) and len(one) >= 3]
     found = [_place(match, texts, mine) for match in listed if isinstance(match[2], str)]
     return sorted(found, key=lambda place: not place.own)[:most_places]
 
@@ -80,7 +80,7 @@ def documents(trial: Trial) -> str:
 # counted: most texts that are returned
 def documents_by_text(trial: Trial, *, counted: int = 12) -> list[tuple[str, int]]:
     """Return each looked-up text that documents contain, and the number of these. The row's own texts come first."""
-    pairs = zip(_texts(trial), _numbers(_list(trial.get("counts"))), strict=False)
+    pairs = zip(_texts(trial), _numbers(as_list(trial.get("counts"))), strict=False)
     found = [(one, count) for one, count in pairs if count > 0]
     found.sort(key=lambda pair: pair[0] not in own_texts(trial))
     return [(shorten(visible(one, line=True), LONGEST_NAME), count) for one, count in found[:counted]]
@@ -94,8 +94,9 @@ def own_texts(trial: Trial) -> list[str]:
 
 
 def _texts(trial: Trial) -> list[str]:
-    return list(map(text, _list(trial.get("texts"))))
+    return list(map(text, as_list(trial.get("texts"))))
 
 
-def _list(held: object) -> list[Any]:
+def as_list(held: object) -> list[Any]:
+    """Return a value from a trial if it is a list, else an empty list."""
     return held if isinstance(held, list) else []

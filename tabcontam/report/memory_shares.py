@@ -5,7 +5,6 @@ This module measures and decides nothing. The numbers come from the results: `ve
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.twin_comparison import TwinComparison
@@ -103,18 +102,6 @@ def measured_shares(view: RunResults) -> list[MemoryComparison]:
 def is_measured(result: Result) -> bool:
     """Return whether a result has memory's share, measured from enough answers."""
     return result.verdict is None and result.evidence.memory is not None
-
-
-def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
-    found = measured_shares(view)
-    return {
-        "memory_shares": found,
-        "memory_title": TITLE,
-        "memory_about": ABOUT,
-        "memory_unseen": unseen(found),
-        "memory_legend": legend(found, "Full dot", "empty dot"),
-    }
 
 
 # named: most tables that a sentence on an LLM names

@@ -8,7 +8,6 @@ verdict.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.groups import grouped
@@ -184,26 +183,6 @@ def agreement(one: PaperMethod, other: PaperMethod) -> KappaAgreement:
     """Return the agreement of two methods on the pairs of LLM and table that both decided."""
     both = [(found, other.decided[setting]) for setting, found in one.decided.items() if setting in other.decided]
     return measure_agreement(both)
-
-
-def context(view: RunResults, titles: Titles) -> dict[str, Any]:
-    """Return the variables of the page's template."""
-    shown = papers(view)
-    return {
-        "papers": shown,
-        "paper_rule": RULE.format("square"),
-        "paper_signs": SIGNS,
-        "paper_no_null": NO_NULL,
-        "paper_rows": ROWS_TOGETHER,
-        "paper_title": TITLE,
-        "against_title": AGAINST,
-        "paper_agree": AGREE.format("below"),
-        "paper_mark": mark,
-        "paper_matrices": matrices(view, titles) if shown else [],
-        "agreed": format_agreement,
-        "kappa": kappa,
-        "agreement_level": level,
-    }
 
 
 def explain_marks(mark_kind: str, signs: Mapping[str, str] = SIGNS) -> str:

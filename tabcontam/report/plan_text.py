@@ -24,7 +24,7 @@ def plan_document(
 ) -> dict[str, Any]:
     """Return the plan for JSON. `left_out` is a line on the queries that `--queries paper` leaves out."""
     return {
-        "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read} for table in tables],
+        "datasets": [{"dataset": table.named, "edition": table.edition, "read": table.read.how} for table in tables],
         "results": [
             {
                 **result.name._asdict(),
@@ -53,7 +53,7 @@ def plan_text(
 
     The tests that an LLM does not support share one line for all tables.
     """
-    lines = [f"{table.named}: {table.read}" for table in tables if table.read]
+    lines = [f"{table.named}: {table.read.how}" for table in tables if table.read.how]
     lines += [""] * bool(lines)
     lines += [_result(result) for result in results if not result.lacks]
     lacking = grouped((result for result in results if result.lacks), lambda result: (result.name.llm, result.lacks))

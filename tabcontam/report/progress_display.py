@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tabcontam.asking.run_progress import Progress, Tell
 from tabcontam.evidence.base import Answer
-from tabcontam.report.bars import ProgressRow, draw_rows
+from tabcontam.report.bars import draw_rows
 from tabcontam.report.llm_progress import (
     LlmProgress,
     Shrunk,
@@ -86,12 +86,13 @@ class _ProgressCounter(Progress):
         self._asking = self._shown = False
 
     @abstractmethod
-    def _start(self) -> None:
-        """Start the display."""
+    def _start(self) -> None: ...
 
     @abstractmethod
-    def _stop(self) -> None:
-        """Stop the display."""
+    def _stop(self) -> None: ...
+
+    @abstractmethod
+    def _say(self, line: str) -> None: ...
 
     def _show_or_stop(self) -> None:
         """Start the display once work has begun, and stop it once all work has ended."""
@@ -132,14 +133,12 @@ class _ProgressCounter(Progress):
         self._of(llm).done += queries
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Record about which dataset the LLM is now asked."""
         self._of(llm).at(dataset, self.clock())
 
     def answered(self, llm: str, reply: Answer) -> None:
         self._of(llm).answered(reply, self.clock())
 
     def decided(self, llm: str, dataset: str, outcome: SequentialOutcome, spared: int) -> None:
-        """Say at once whether an LLM is decided on a dataset."""
         self._of(llm).planned -= spared
         self._say(f"{llm}: {dataset}: {outcome}")
 
@@ -151,7 +150,6 @@ class _ProgressCounter(Progress):
         self._of(llm).limited(before, now, kind, self.clock())
 
     def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
-        """Record that the provider has done `done` of the `of` queries in an LLM's batch."""
         self._of(llm).batches[batch] = (since, done, of)
 
     def batch_ended(self, llm: str, batch: str) -> None:
@@ -161,10 +159,6 @@ class _ProgressCounter(Progress):
         """Say at once why the LLM is not asked any more."""
         self._of(llm).ended = True
         self._say(with_llm_name(llm, line))
-
-    @abstractmethod
-    def _say(self, line: str) -> None:
-        """Print a line now."""
 
     def _of(self, llm: str) -> LlmProgress:
         return self.llms.setdefault(llm, LlmProgress(llm, 0))
@@ -207,9 +201,7 @@ class ProgressBars(_ProgressCounter):
 
         now, under_way, names = self.clock(), self._under_way(), short_names(self.llms)
         most = max(1, min(MOST, height - 2))
-        lines = draw_rows(
-            [ProgressRow.of(asked, names[asked.llm], now, encoding) for asked in under_way[:most]], width, encoding
-        )
+        lines = draw_rows({names[asked.llm]: asked for asked in under_way[:most]}, now, width, encoding)
         if under_way[most:]:
             lines.append(Text(remaining_line(under_way[most:]), "dim"))
         lines += [Text(printable(step.line(now), encoding), "dim") for step in self._steps[-1:]]
@@ -281,19 +273,16 @@ class ProgressLines(_ProgressCounter):
                 self._say(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
 
     def begin(self, planned: Mapping[str, int]) -> None:
-        """Print the number of planned queries."""
         self._all_printed = self._asked_since = self.clock()
         super().begin(planned)
         self._say(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
-        """Print how many queries were answered in an earlier run."""
         super().known(llm, queries)
         if queries:
             self._say(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
     def asks_about(self, llm: str, dataset: str) -> None:
-        """Print the dataset about which the LLM is now asked."""
         super().asks_about(llm, dataset)
         self._say(f"{llm}: asked about {dataset}")
 
@@ -306,7 +295,6 @@ class ProgressLines(_ProgressCounter):
         self._print_due_or_news(asked)
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Print the reason for a wait, if it is new."""
         super().waits(llm, kind, seconds)
         self._print_due_or_news(self._of(llm))
 

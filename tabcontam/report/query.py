@@ -15,9 +15,9 @@ from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
 from tabcontam.evidence.base import ReplyState, UnreadReason
 from tabcontam.reading.answer_text import is_mark, same_value
 from tabcontam.report.answer_marks import Mark, marked, of_row, of_words
-from tabcontam.report.lookup_places import documents, documents_by_text, is_lookup, places
+from tabcontam.report.lookup_places import as_list, documents, documents_by_text, is_lookup, places
 from tabcontam.report.thresholds import LEAST_CHOICE_CHANCE
-from tabcontam.report.trials_by_result import CachedTrial, Trial, cached_on_trial, is_mapping
+from tabcontam.report.trials_by_result import Trial, cached_on_trial, is_mapping
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -78,16 +78,11 @@ def kind_of(trial: Trial) -> str:
         return "hit"
     if (state := text(trial.get("state"))) != ReplyState.OK:
         return next((kind for known, kind in OF_STATE.items() if known == state), "failed")
-    if _readable(trial):
+    if trial.get("readable") is True:
         return "scored" if is_passage(trial) and trial.get("hit") is None else "miss"
     if not is_prompt(trial):
         return "unreadable"
     return (UnreadReason.DECLINED if trial.get(UNREAD) == UnreadReason.DECLINED else UnreadReason.NOT_UNDERSTOOD).value
-
-
-def _readable(trial: Trial) -> bool:
-    """Return whether an answer could be read in the reply."""
-    return trial.get("readable") is True
 
 
 @cached_on_trial
@@ -141,7 +136,7 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> Ce
     chances = _chances(prediction, read or "") if given else NO_CHANCES
     chance = _likely(chances, fewer)
     has_prediction = prediction is not None and (chance is not None or not given)
-    counts = state in RIGHT and chance is not None and _readable(trial)
+    counts = state in RIGHT and chance is not None and trial.get("readable") is True
     return CellAnswer(feature, expected, read, state, chance, has_prediction, _worth(chances, fewer) if counts else 0.0)
 
 
@@ -192,8 +187,7 @@ def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
 
 def _judged(trial: Trial) -> list[list[str]]:
     """Return the judgements of a completion as pairs (judge, the judge's word)."""
-    listed = trial.get("judged")
-    pairs = [one for one in listed if isinstance(one, list) and len(one) == 2] if isinstance(listed, list) else []
+    pairs = [one for one in as_list(trial.get("judged")) if isinstance(one, list) and len(one) == 2]
     return [[one_line(text(by)), one_line(text(word))] for by, word in pairs]
 
 
@@ -224,11 +218,9 @@ def scored(trial: Trial) -> float | None:
 def _costly(trial: Trial) -> list[list[str]]:
     """Return the least likely tokens of a passage, each with its bits. The least likely token comes first."""
     costly_tokens = 5  # most tokens shown of a passage
-    listed = trial.get("scores")
-    tokens = [one for one in listed if isinstance(one, list) and len(one) > 1] if isinstance(listed, list) else []
-    scores = [(text(token[0]), token[1]) for token in tokens]
-    bits_of = [(token, -score / log(2)) for token, score in scores if isinstance(score, int | float)]
-    costly = sorted(bits_of, key=lambda token: -token[1])[:costly_tokens]
+    tokens = [one for one in as_list(trial.get("scores")) if isinstance(one, list) and len(one) > 1]
+    found = [(text(token), -score / log(2)) for token, score, *_ in tokens if isinstance(score, int | float)]
+    costly = sorted(found, key=lambda token: -token[1])[:costly_tokens]
     return [[one_line(token), f"{bits:.1f}"] for token, bits in costly if isfinite(bits)]
 
 
@@ -243,7 +235,7 @@ def _cell_shown(cell: CellAnswer) -> list[str | None]:
 def _words(trial: Trial) -> list[list[str]]:
     """Return each expected word with "right" or "missing", and the smallest of the right words' chances."""
     expected, read = trial.get("expected"), words_read(trial)
-    words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
+    words = [text(word) for word in as_list(expected) if word is not None]
     chances = {word: percent(_chance(_prediction(trial, word), word)) for word in read}
     return [[one_line(word), "right" if word in read else "missing", chances.get(word, "")] for word in words]
 
@@ -290,13 +282,13 @@ def _asks_words(trial: Trial) -> bool:
 
 
 def _truth(trial: Trial) -> str:
-    expected = trial.get("expected")
-    return text(expected[0]) if isinstance(expected, list) and len(expected) == 1 else ""
+    expected = as_list(trial.get("expected"))
+    return text(expected[0]) if len(expected) == 1 else ""
 
 
 def _choices(trial: Trial) -> tuple[str, ...]:
-    choices = trial.get("asked")
-    return tuple(map(text, choices)) if isinstance(choices, list) and len(choices) > 1 else ()
+    choices = as_list(trial.get("asked"))
+    return tuple(map(text, choices)) if len(choices) > 1 else ()
 
 
 def _marks(trial: Trial, row: Sequence[CellAnswer], answer: str) -> list[Mark]:
@@ -320,30 +312,23 @@ def prompt_of(trial: Trial) -> list[list[str]]:
     return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
 
 
+@cached_on_trial
 def _prediction(trial: Trial, name: str) -> CellPrediction | None:
     """Return the prediction for a feature, word or choice; None if there is none."""
-    if not isinstance(trial, CachedTrial):
-        return _prediction_in(trial, name)
-    if trial.predictions is None:
-        trial.predictions = {}
-    if name not in trial.predictions:
-        trial.predictions[name] = _prediction_in(trial, name)
-    prediction: CellPrediction | None = trial.predictions[name]
-    return prediction
-
-
-def _prediction_in(trial: Trial, name: str) -> CellPrediction | None:
     chance = trial.get("chance")
     stored = chance.get(name) if is_mapping(chance) else None
-    values, rest = (stored.get("values"), stored.get("rest")) if is_mapping(stored) else (None, None)
-    if not is_mapping(values) or not isinstance(rest, int | float):
+    if (
+        not is_mapping(stored)
+        or not is_mapping(stored.get("values"))
+        or not isinstance(stored.get("rest"), int | float)
+    ):
         return None
-    return CellPrediction(values, rest, coarser=_coarser(stored.get("coarser") if is_mapping(stored) else None))
+    return CellPrediction(stored["values"], stored["rest"], coarser=_coarser(stored.get("coarser")))
 
 
 def _coarser(stored: object) -> tuple[RoundedPrediction, ...]:
     try:
-        return tuple(map(RoundedPrediction.read, stored)) if isinstance(stored, list) else ()
+        return tuple(map(RoundedPrediction.read, as_list(stored)))
     except (ValueError, TypeError, KeyError):
         return ()
 

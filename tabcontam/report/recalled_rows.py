@@ -11,7 +11,7 @@ import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tabcontam.evidence.base import EvidenceKind
 from tabcontam.evidence.number_wording import format_signed
@@ -222,11 +222,6 @@ def render_excluded(found: Mapping[LlmTable, Mapping[int, RowRecall]]) -> str:
             if one.recalled:
                 writer.writerow([*named, row + 1, round(one.bits, 2), " ".join(one.tests)])
     return written.getvalue()
-
-
-def context(found: Sequence[RecallComparison]) -> dict[str, Any]:
-    """Return the variables of the page's template."""
-    return {"recalled_rows": found, "recalled_title": TITLE, "recalled_about": ABOUT}
 
 
 def _about(result: Result) -> LlmTable:

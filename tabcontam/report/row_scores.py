@@ -7,7 +7,6 @@ known exposure, or a table's release date and the end of the LLM's training data
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tabcontam.evidence.base import RANKS
 from tabcontam.statistics.exact_statistics import clopper_pearson
@@ -44,14 +43,6 @@ class ScoredTable:
     scores: Mapping[str, RowScore]
 
 
-def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template: the tables with scores, and the tests that give these scores."""
-    tables = scored_tables(view)
-    tests = [test for test in view.tests if any(test in table.scores for table in tables)]
-    return {"scored_tables": tables, "score_titles": {test: view.test_titles[test] for test in tests},
-            "scores_about": ABOUT}  # fmt: skip
-
-
 def scored_tables(view: RunResults) -> list[ScoredTable]:
     """Return the tables with scores for each LLM. The tables that it most surely read come first."""
     found = []
@@ -85,7 +76,7 @@ def _known(view: RunResults, result: Result) -> tuple[float, str]:
         read = f"the LLM read {result.exposure:,.3g} {'copy' if result.exposure == 1 else 'copies'} of each row"
         return (result.exposure or -1.0), read if result.exposure else "the LLM read none of its rows"
     card, entry = card_of(view, result), entry_of(view, result.llm)
-    released, cutoff = card.released if card else "", (entry.cutoff or "") if entry else ""
+    released, cutoff = card.dates.released if card else "", (entry.cutoff or "") if entry else ""
     which = side(released, cutoff)
     if not which:
         return 0.0, ""

@@ -117,20 +117,17 @@ def _either(names: Sequence[str]) -> str:
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:
     """Print a line for each dataset and LLM: the detected splits, and each verdict. Controls in `joined` are dimmed."""
-    from rich.cells import cell_len
-
     if not groups:
         return
     paper.rule("splits")
     for group in groups:
         paper.line(group.title, "bold")
-        heads = [paper.printable(" ".join(filter(None, (line.llm, line.way)))) for line in group.lines]
-        widest = max(map(cell_len, heads), default=0)
+        heads = paper.aligned((" ".join(filter(None, (line.llm, line.way))) for line in group.lines), gap=2)
         for head, line in zip(heads, group.lines, strict=True):
             pairs = zip(group.splits, line.tables, strict=True)
             words = ", ".join(f"{split} {table.outcome if table else 'not asked'}" for split, table in pairs)
             style = "dim" * (line.llm in joined)
-            paper.entry([(head + " " * (widest + 2 - cell_len(head)), style)], f"{line.sentence} ({words})", style)
+            paper.entry([(head, style)], f"{line.sentence} ({words})", style)
         if group.left_out:
             paper.line(group.left_out, "dim")
     paper.line()

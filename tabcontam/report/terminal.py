@@ -17,7 +17,7 @@ from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.split_lines import print_splits, split_groups
 from tabcontam.report.terminal_writer import INDENT, NARROWEST, TerminalWriter, open_table
 from tabcontam.report.trials_by_result import Trial, TrialIndex, trials_to_show
-from tabcontam.report.unread import UnreadSummary, unread
+from tabcontam.report.unread import unread
 from tabcontam.verdicts.llm_ranking import OTHER_SCORES
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.result_types import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
@@ -126,7 +126,11 @@ def print_report(
         if verbosity:
             _print_results(paper, view, trials)
         else:
+            paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
             (_print_llms if crowded else _print_letters)(paper, view)
+        for each in view.impossible:  # tests that some LLMs do not support
+            paper.entry([("  ", "dim")], str(each), "dim")
+        paper.line()
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
         _print_tables(paper, view, found_alone=crowded)
         print_splits(paper, split_groups(view), view.joined)
@@ -167,38 +171,30 @@ def _lines(view: RunResults) -> Iterator[tuple[ResultColumn, list[tuple[Result, 
 def _print_letters(paper: TerminalWriter, view: RunResults) -> None:
     from rich.cells import cell_len
 
-    paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
     paper.entry([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
-    labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
-    widest = max(map(cell_len, labels), default=0)
-    for label, (_, results) in zip(labels, _lines(view), strict=True):
+    lines = list(_lines(view))
+    heads = paper.aligned((f"{column.llm} {column.label}" for column, _ in lines), gap=1)
+    for head, (_, results) in zip(heads, lines, strict=True):
         of_test = {result.test: (result.letter, _style(view, result)) for result, _ in results}
         letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = results[-1][1]
-        head = label + " " * (widest + 1 - cell_len(label))
-        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # the letters do not fit next to the label
-            paper.line(label)
+        if cell_len(head) + len(letters) + 1 + len(progress) > paper.width:  # the letters do not fit next to the label
+            paper.line(head.rstrip())
             head = "  "
         paper.parts([(head, ""), *letters], progress)
-    _print_impossible(paper, view)
-    paper.line()
 
 
 def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
     """Print a line for each LLM: the number of its results with each outcome, below the outcome's letter."""
-    from rich.cells import cell_len
-
-    paper.line("  ".join(f"{letter} {outcome}" for outcome, letter in ALL_LETTERS.items()), "dim")
     done, total = 0, len(view.possible)
     counts = [count(block.results) for block in view.blocks]
     letters = {word: letter for word, letter in ALL_LETTERS.items() if any(word in own for own in counts)}
-    names = [paper.printable(block.llm) for block in view.blocks]
-    widest = max(map(cell_len, names), default=0)
+    blank, *names = paper.aligned(["", *(block.llm for block in view.blocks)])
     wide = 3 + max((len(f"{number:,}") for own in counts for number in own.values()), default=0)
-    paper.line(" " * widest + "".join(letter.rjust(wide) for letter in letters.values()), "dim")
+    paper.line(blank + "".join(letter.rjust(wide) for letter in letters.values()), "dim")
     for block, name, own in zip(view.blocks, names, counts, strict=True):
         done += len(block.results)
-        parts: list[tuple[str, str]] = [(name + " " * (widest - cell_len(name)), "")]
+        parts = [(name, "")]
         for outcome in letters:
             known = outcome == Verdict.CONTAMINATED and all(
                 (result.llm, result.table) in view.exposed for result in block.results if result.outcome == outcome
@@ -206,8 +202,6 @@ def _print_llms(paper: TerminalWriter, view: RunResults) -> None:
             style = "" if outcome not in own else AS_IT_SHOULD if known else STYLES[outcome]
             parts.append((f"{own.get(outcome, 0):,}".rjust(wide), style))
         paper.parts(parts, f"[{100 * done // total:3d}%]")
-    _print_impossible(paper, view)
-    paper.line()
 
 
 def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial]) -> None:
@@ -226,26 +220,11 @@ def _print_results(paper: TerminalWriter, view: RunResults, trials: Iterable[Tri
             paper.parts(parts, progress)
             paper.entry([(" " * INDENT, "")], result.why, "dim")
             asked = [(kind_of(trial), trial) for trial in trials_of[result.place].values()]
-            _print_unread(paper, unread(asked, advised=not view.run.recorded and not result.control))
-    _print_impossible(paper, view)
-    paper.line()
-
-
-def _print_unread(paper: TerminalWriter, summary: UnreadSummary | None) -> None:
-    """Print the number of unread answers of a result, the first reply for each reason, and the advice."""
-    if summary is None:
-        return
-    paper.entry([(" " * INDENT, "")], summary.counted, "yellow")
-    for kind, reply in summary.first:
-        paper.entry([(" " * 2 * INDENT, ""), (f"{kind}: ", "yellow")], reply)
-    if summary.advice:
-        paper.entry([(" " * 2 * INDENT, ""), ("what to do: ", "yellow")], summary.advice)
-
-
-def _print_impossible(paper: TerminalWriter, view: RunResults) -> None:
-    """Print a line for each group of tests that some LLMs do not support, with the reason."""
-    for each in view.impossible:
-        paper.entry([("  ", "dim")], str(each), "dim")
+            if summary := unread(asked, advised=not view.run.recorded and not result.control):
+                paper.entry([(" " * INDENT, "")], summary.counted, "yellow")
+                advice = [("what to do", summary.advice)] if summary.advice else []
+                for head, words in (*summary.first, *advice):
+                    paper.entry([(" " * 2 * INDENT, ""), (f"{head}: ", "yellow")], words)
 
 
 def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
@@ -262,9 +241,7 @@ def _print_evidence(paper: TerminalWriter, view: RunResults, trials: Iterable[Tr
         paper.rule(f"{result.llm} {view.label(result)} {result.test}", style, fill="_")
         paper.line(result.why)
         _print_trial(paper, found[result.place], style)
-    if len(shown) < len(flagged):
-        left_out = len(flagged) - len(shown)
-        paper.line(f"({left_out} more contaminated results: see -v, or index.html)", "dim")
+    _print_left(paper, flagged, len(shown), "contaminated results")
     paper.line()
 
 
@@ -286,14 +263,14 @@ def _print_tables(paper: TerminalWriter, view: RunResults, *, found_alone: bool 
         paper.line(f"{len(own):,} {'pair' if len(own) == 1 else 'pairs'} of LLM and table: {', '.join(counts)}")
         found = of_outcome.get(Verdict.CONTAMINATED.value, [])
         tables = tuple(found[:LISTED])
-    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in tables]
-    widest = max(map(cell_len, labels), default=0)
-    room = paper.width - widest - VERDICT >= NARROWEST or not paper.console.is_terminal
+    labels = paper.aligned(f"{table.llm} {view.label(table)} " for table in tables)
+    width = paper.width - VERDICT - max(map(cell_len, labels), default=0)
+    room = width >= NARROWEST or not paper.console.is_terminal
     for label, table in zip(labels, tables, strict=True):
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
-            paper.entry([(label + " " * (widest - cell_len(label)), control), verdict], _figures(view, table), control)
+            paper.entry([(label, control), verdict], _figures(view, table), control)
         else:
             paper.line(label.rstrip(), control)
             paper.entry([("  ", ""), verdict], _figures(view, table), control)
@@ -416,9 +393,9 @@ def _print_ranking(paper: TerminalWriter, view: RunResults) -> None:
 
 
 def _print_papers(paper: TerminalWriter, view: RunResults) -> None:
-    for number, line in enumerate(paper_methods.papers_text(view)):
-        if not number:
-            paper.rule("paper by paper")
+    if lines := list(paper_methods.papers_text(view)):
+        paper.rule("paper by paper")
+    for line in lines:
         paper.line(line)
 
 

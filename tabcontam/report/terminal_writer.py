@@ -62,7 +62,7 @@ class TerminalWriter:
             self.parts([(head.ljust(label_width if shown else 0), "bold"), (shown, style)])
 
     def entry(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """Print a heading and a text. The text is folded in a column next to the heading, or below it if narrow."""
+        """Print a heading and a text, folded in a column next to the heading or, if that is narrow, below it."""
         from rich.cells import cell_len
 
         if not self.console.is_terminal:
@@ -74,6 +74,14 @@ class TerminalWriter:
             head, start = [(" " * INDENT, "")], INDENT
         for number, shown in enumerate(self._folded(self.printable(value), self.width - start)):
             self.parts([*(head if not number else [(" " * start, "")]), (shown, style)])
+
+    def aligned(self, names: Iterable[str], gap: int = 0) -> list[str]:
+        """Return the names as they are printed, filled with blanks to one width: that of the widest and `gap` more."""
+        from rich.cells import cell_len, set_cell_size
+
+        shown = list(map(self.printable, names))
+        width = max(map(cell_len, shown), default=0) + gap
+        return [set_cell_size(name, width) for name in shown]
 
     def _folded(self, value: str, width: int) -> list[str]:
         from rich.text import Text

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 from tabcontam.verdicts.result_types import PLACE, Result, ResultKey, place_of
 from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
 Found = TypeVar("Found")
+Given = ParamSpec("Given")
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -19,23 +20,22 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
 class CachedTrial(dict[str, Any]):
     """A trial that several functions examine. It caches what they compute from it."""
 
-    predictions: Any = None  # predictions already parsed, by feature, word or choice
-    computed: Any = None  # results of functions, by the functions' names
+    computed: Any = None  # results of functions, by the functions' names and further arguments
 
 
-def cached_on_trial(find: Callable[[Trial], Found]) -> Callable[[Trial], Found]:
-    """Return `find` as a function that caches its result on a `CachedTrial`."""
-    name = find.__name__
+def cached_on_trial(find: Callable[Concatenate[Trial, Given], Found]) -> Callable[Concatenate[Trial, Given], Found]:
+    """Return `find` as a function that caches its results on a `CachedTrial`."""
 
     @wraps(find)
-    def once(trial: Trial) -> Found:
+    def once(trial: Trial, /, *given: Given.args, **named: Given.kwargs) -> Found:
         if not isinstance(trial, CachedTrial):
-            return find(trial)
+            return find(trial, *given, **named)
         if trial.computed is None:
             trial.computed = {}
-        if name not in trial.computed:
-            trial.computed[name] = find(trial)
-        found: Found = trial.computed[name]
+        key = (find.__name__, *given, *sorted(named.items()))
+        if key not in trial.computed:
+            trial.computed[key] = find(trial, *given, **named)
+        found: Found = trial.computed[key]
         return found
 
     return once

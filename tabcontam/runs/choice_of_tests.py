@@ -11,6 +11,7 @@ from tabcontam.config import PAPER, RunConfig
 from tabcontam.errors import NothingSelected, UsageError, option, option_name
 from tabcontam.evidence.base import NEEDED as MARKS
 from tabcontam.evidence.base import Capability, RequiredInput, Test
+from tabcontam.evidence.mixins import ShareTest, SizedTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.verdicts.wording import phrase
 
@@ -36,8 +37,8 @@ def _lacking(test: Test) -> str:
 
 def check_fresh(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if fresh rows are given but no test compares with them."""
-    if config.fresh and not any(test.takes_fresh_rows for test in tests):
-        able = " or ".join(test.id for test in all_tests() if test.takes_fresh_rows)
+    if config.fresh and not any(isinstance(test, ShareTest) for test in tests):
+        able = " or ".join(test.id for test in all_tests() if isinstance(test, ShareTest))
         raise UsageError(
             f"{option_name('fresh')}: no chosen test compares with fresh rows; choose {option('tests', able)} "
             "and a model that understands questions"
@@ -46,8 +47,8 @@ def check_fresh(config: RunConfig, tests: Sequence[Test]) -> None:
 
 def check_rows(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if a number of rows is given but no test can use it."""
-    if config.rows is not None and not any(test.sized for test in tests):
-        able = " or ".join(test.id for test in all_tests() if test.sized)
+    if config.rows is not None and not any(isinstance(test, SizedTest) for test in tests):
+        able = " or ".join(test.id for test in all_tests() if isinstance(test, SizedTest))
         raise UsageError(
             f"{option_name('rows')}: no chosen test takes a number of rows; choose "
             f"{option('tests', able)}, or leave {option('rows')} out"
@@ -62,7 +63,7 @@ def fewer_rows(config: RunConfig, sheets: Iterable[QuerySheet]) -> tuple[str, ..
     lines = {}
     for sheet in sheets:
         rows = sum(not query.decoy_of for query in sheet.written)
-        if sheet.test.sized and not sheet.unfit and rows < wanted:
+        if isinstance(sheet.test, SizedTest) and not sheet.unfit and rows < wanted:
             label = sheet.table.named
             lines[sheet.test.id, label] = (
                 f"{option('rows', wanted)}: {sheet.test.id} asks about only {rows:,} rows of {label}, since no "

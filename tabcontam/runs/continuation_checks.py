@@ -10,7 +10,7 @@ from tabcontam.config import PAPER, settings
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import digest_of
+from tabcontam.tables.unread_rows import digest_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import DatasetFacts, asked_queries, turns_in_words
 from tabcontam.verdicts.wording import phrase
@@ -43,7 +43,7 @@ def _run_differences(folder: Path, run: "Run", recorded: RunResults) -> Iterator
     if PAPER in (recorded.run.queries, run.config.queries) and recorded.run.queries != run.config.queries:
         yield f"{folder} holds a run of {asked_queries(recorded.run)}"
     for each, table in _in_both(run, recorded):
-        if table.reading != each.reading:
+        if table.read.options != each.reading:
             yield f"{folder} holds a run on {each.name} read {each.reading or 'as detected'}"
     for word in ("withheld", "fresh"):
         for each, table in _in_both(run, recorded):

@@ -7,6 +7,7 @@ from tabcontam.asking.query_plan import RunSource
 from tabcontam.config import RunConfig, RunShard, settings
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Test
+from tabcontam.evidence.mixins import ResampledTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.samples import needs_samples
 from tabcontam.models.missing_model import MissingModel
@@ -63,10 +64,10 @@ def check_samples(config: RunConfig, tests: Sequence[Test]) -> None:
     """Raise `UsageError` if `samples` is set but no chosen test repeats its queries."""
     if config.samples is None or any(map(needs_samples, tests)):
         return
-    if config.temperature is not None and any(test.resampled for test in tests):
+    if config.temperature is not None and any(isinstance(test, ResampledTest) for test in tests):
         return
     names = ", ".join(test.id for test in all_tests() if needs_samples(test))
-    if config.temperature is None and any(test.resampled for test in tests):
+    if config.temperature is None and any(isinstance(test, ResampledTest) for test in tests):
         raise UsageError(
             f"{option_name('samples')}: no chosen test repeats its queries by itself; add "
             f"{option('temperature', 1)} to repeat row tests at that temperature, or add "
@@ -82,7 +83,7 @@ def asked_once(config: RunConfig, tests: Sequence[Test], subjects: Sequence[RunS
     """Return a line on the tests, and a line on the LLMs, that are asked once although several answers are wanted."""
     if config.temperature is None:
         return ()
-    once = [test.id for test in tests if not test.resampled and Capability.GENERATE in test.needs]
+    once = [test.id for test in tests if not isinstance(test, ResampledTest) and Capability.GENERATE in test.needs]
     own = [subject.model for subject in subjects if not (subject.model.control or subject.model.is_corpus)]
     greedy = [model.spec for model in own if Capability.SAMPLE not in model.capabilities]
     lines = [f"{option_name('temperature')}: each query is asked once by {phrase(once)}, which weighs one answer"]

@@ -7,6 +7,7 @@ from itertools import accumulate
 from math import isclose
 from pathlib import Path
 from random import SystemRandom
+from typing import Any
 
 from tabcontam.asking.part_records import attach
 from tabcontam.asking.trial_file import (
@@ -31,7 +32,6 @@ from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.runs.folder import load_whole, record
 from tabcontam.runs.folder_part import folder_parts, records_in
-from tabcontam.runs.run_part import check_installed
 from tabcontam.runs.stored_trials import last_lines, reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
 from tabcontam.verdicts.columns import values_of
@@ -46,17 +46,15 @@ from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
 
-def rescore(folder: Path, rules: str | None, overlap: str | None = None) -> RunResults:
-    """Judge a past run again from its trials, and record it; by default with the run's rules and measure of overlap.
+def rescore(folder: Path, rules: str | None, values: Mapping[str, Any] = {}) -> RunResults:
+    """Judge a past run again from its trials, and record it; by default with the run's rules and settings.
 
-    Raises `UsageError`.
+    `values` are those of the settings of extensions on the surface `RESCORE`. Raises `UsageError`.
     """
     past = load_whole(folder)
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
-    values = {"overlap": overlap}
-    check_installed(values, folder_parts())
     with ExitStack() as stack:
         for name, part in folder_parts().items():
             facts = stack.enter_context(part.again(folder, past.run, values.get(name)))

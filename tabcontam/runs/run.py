@@ -22,6 +22,7 @@ from tabcontam.asking.trial_file import Journal, lock_run_folder, open_folder
 from tabcontam.config import FORMS, RunConfig
 from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, RECALLED, Capability, Test
+from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -51,14 +52,13 @@ from tabcontam.runs.named_models import (
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_part import RunPart, run_parts
 from tabcontam.tables.dataset_splits import load_tables
-from tabcontam.tables.fresh_table_rows import with_fresh
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
 from tabcontam.tables.readers.base import text_format
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer, load_template
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import with_withheld
+from tabcontam.tables.unread_rows import with_fresh, with_withheld
 from tabcontam.verdicts.document import write_results
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.results import RunResults
@@ -219,7 +219,7 @@ def _by_default(test: Test, scored: bool, config: RunConfig) -> bool:
     Tests that search documents are asked by default: a user who names a corpus wants it searched. Tests that compare
     with fresh rows are asked if such rows are given.
     """
-    wanted = Capability.SEARCH in test.needs or (test.takes_fresh_rows and bool(config.fresh))
+    wanted = Capability.SEARCH in test.needs or (isinstance(test, ShareTest) and bool(config.fresh))
     return not test.on_request or (scored and test.scores_text) or wanted
 
 
@@ -363,8 +363,8 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
     folder = run.config.out or new_folder(started)
     check_same_run(folder, run)
     for table in run.tables:
-        if table.read:
-            tell(f"{table.named}: {table.read}")
+        if table.read.how:
+            tell(f"{table.named}: {table.read.how}")
     session, parts = _session(run, folder, progress), run.parts
 
     def judged(finished: bool) -> RunResults:

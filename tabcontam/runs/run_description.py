@@ -15,7 +15,7 @@ from tabcontam.config import PAPER, RESULTS, settings
 from tabcontam.tables.known_rows import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import digest_of
+from tabcontam.tables.unread_rows import digest_of
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.run_facts import (
     DatasetFacts,
@@ -77,9 +77,9 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 withheld_sha256=digest_of(table.withheld),
                 fresh=len(table.fresh),
                 fresh_sha256=digest_of(table.fresh),
-                reading=table.reading,
+                reading=table.read.options,
                 failed=failures_of(table),
-                read=table.read,
+                read=table.read.how,
             )
             for table in run.tables
         ),

@@ -1,6 +1,6 @@
 """The part that an extension has in a run."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,6 @@ from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.run_progress import Progress
 from tabcontam.config import RunConfig
 from tabcontam.entry_points import offered
-from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Test
 from tabcontam.models.base import Model
 from tabcontam.models.provider_registry import ModelSettings
@@ -92,15 +91,7 @@ class RunPart:
 
 
 def run_parts(config: RunConfig, progress: Progress) -> tuple[RunPart, ...]:
-    """Return the part of each extension in this run. Raises `UsageError`, also for a setting whose part is missing."""
+    """Return the part of each extension in this run. Raises `UsageError`."""
     kinds: Mapping[str, Any] = offered("tabcontam.run_parts", "run part", type)
-    check_installed({"judge": config.judge, "overlap": config.overlap}, kinds)
-    named = [kind for kind in kinds.values() if not kind.setting or getattr(config, kind.setting) is not None]
+    named = [kind for kind in kinds.values() if not kind.setting or kind.setting in config.values]
     return tuple(kind(config, progress) for kind in named)
-
-
-def check_installed(values: Mapping[str, str | None], parts: Collection[str]) -> None:
-    """Raise `UsageError` if a setting has a value, and no part of its name is installed."""
-    for name, value in values.items():
-        if value is not None and name not in parts:
-            raise UsageError(f"{option_name(name)}: its extension is not installed; leave {option(name, value)} out")

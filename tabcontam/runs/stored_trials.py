@@ -18,6 +18,7 @@ from pathlib import Path
 from tabcontam.asking.part_records import Records
 from tabcontam.asking.trial_file import NUMBER, TRIALS, Line, line_key, line_of, trial_of
 from tabcontam.evidence.base import Reading
+from tabcontam.evidence.mixins import ReferredTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.runs.folder_part import records_in
 from tabcontam.verdicts.reference_correction import same_query
@@ -166,5 +167,6 @@ def _conceded(line: Line, other: Line | None) -> Line:
     one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
     if not same_query(one, trial_of(other)):
         return line
-    chance = by_id()[line["test"]].conceded(one.query, read).chance
+    test = by_id()[line["test"]]
+    chance = (test.conceded(one.query, read) if isinstance(test, ReferredTest) else one.query).chance
     return line | {"chance": {name: asdict(prediction) for name, prediction in chance.items()}}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.file_layouts import FORMS, HEADED_CSV, FileLayout
 from tabcontam.tables.text_tasks import TextTask, text_task
 from tabcontam.tables.toml_files import SUFFIX, check_fields, name_taken, read_toml, shipped_files, texts, with_own
 
@@ -20,7 +21,6 @@ KIND = "datasets"
 SHORT = 12  # digits of a SHA-256 in the name of a user's own file
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # also the name of a folder in the cache
-CSV, JSONL = FORMS = ("csv", "jsonl")
 TABLES = ("question", "hints", "text")  # tables of an edition; the card's tables are the defaults
 SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -59,13 +59,9 @@ class Edition:
 
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
     archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is a function of `sklearn.datasets`: the data
-    frame that it returns, written as CSV, is this edition. `form` is "csv", or "jsonl" for one JSON object in each
-    line, with the columns as keys. Without `columns` the file's first line is the header. `strip` removes the blanks
-    around every cell. `drop` names columns that are not data, such as a saved row index; `keep` names the only columns
-    that are data. If `quoting` is false, a quote is an ordinary character, as in TSV files of GLUE. `text` names the
-    columns of running text, if the edition has any. `missing`, `order` and `hints` are as in `Table`. If copies name
-    their features differently, `title` replaces the card's title in prompts (`Titanic in seaborn`): the model must know
-    which copy's feature names are asked for.
+    frame that it returns, written as CSV, is this edition. `missing`, `order`, `hints` and `text` are as in `Table`. If
+    copies name their features differently, `title` replaces the card's title in prompts (`Titanic in seaborn`): the
+    model must know which copy's feature names are asked for.
 
     `split` is the name of this file's part of the dataset, such as `train`; "" if the dataset has no parts. `splits`
     are the other parts, each in a separate file. A part is read like this file, except for the settings that its own
@@ -85,15 +81,7 @@ class Edition:
     order: str = "kept"
     title: str = ""
     hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    columns: tuple[str, ...] | None = None
-    delimiter: str = ","
-    skip_initial_space: bool = False
-    strip: bool = False
-    skip_rows: int = 0
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    quoting: bool = True
-    form: str = CSV
+    layout: FileLayout = HEADED_CSV
     text: TextTask | None = None
     split: str = ""
     splits: tuple["Edition", ...] = ()
@@ -102,10 +90,6 @@ class Edition:
     def parts(self) -> tuple["Edition", ...]:
         """The splits, each as an edition of one file; only this edition if it has no splits."""
         return (self, *self.splits)
-
-    def has(self, column: str) -> bool:
-        """Return whether a column of the file is part of the data."""
-        return column in self.keep if self.keep else column not in self.drop
 
     def part(self, split: str) -> "Edition":
         """Return the file of a split. Raises `UsageError`, which lists the splits, if this one does not exist."""
@@ -119,32 +103,40 @@ class Edition:
 
 
 @dataclass(frozen=True)
+class DataDates:
+    """The dates of a dataset.
+
+    `released` is the year, month or day on which the data were first public. `completed` is the date of the last row,
+    for data about events over time. `dated_by` is the column with the date of each row, in the format `dated_as` of
+    `strptime`. If that column has names, such as those of races, `of_names` maps each name to its date.
+    """
+
+    released: str
+    completed: str = ""
+    dated_by: str = ""
+    dated_as: str = "%Y-%m-%d"
+    of_names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Card:
     """One dataset. Prompts show its `title`, unless the edition has one of its own. `aliases` are other names of the
     same data. `not_aliases` are similar names of other data. The first edition is the default.
 
-    `released` is the year, month or day on which the data were first public; `released_source` is the source of that
-    date. `completed` is the date of the last row, for data about events over time. `dated_by` is the column with the
-    date of each row, in the format `dated_as` of `strptime`. If that column has names, such as those of races, `dates`
-    maps each name to its date.
-
-    `source` is the file of a user's own card, "" for a shipped one. If a card is not `public`, its rows leave this
-    machine only if the user allows it. Shipped cards are public; a user's own card states whether it is.
+    `released_source` is the source of the date of release. `source` is the file of a user's own card, "" for a shipped
+    one. If a card is not `public`, its rows leave this machine only if the user allows it. Shipped cards are public; a
+    user's own card states whether it is.
     """
 
     name: str
     title: str
-    released: str
+    dates: DataDates
     licence: str
     editions: tuple[Edition, ...]
     aliases: tuple[str, ...] = ()
     not_aliases: tuple[str, ...] = ()
     doi: str | None = None
     released_source: str = ""
-    completed: str = ""
-    dated_by: str = ""
-    dated_as: str = "%Y-%m-%d"
-    dates: Mapping[str, str] = field(default_factory=dict)
     public: bool = True
     source: str = ""
 
@@ -274,18 +266,19 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
         raise ValueError("it has no [[editions]]")
-    dates = _dates(raw.pop("dates", {}))
-    about = check_fields(Card, raw, "the card", ("editions", "source", "dates"))
-    editions = tuple(_edition(dict(edition), shared) for edition in listed)
+    of_names = _dates(raw.pop("dates", {}))
+    about = check_fields(Card, raw, "the card", ("editions", "source", "of_names"), parts={"dates": DataDates})
+    dates = replace(about.pop("dates"), of_names=of_names)
+    editions = tuple(_edition(_merged(f"edition {one.get('name')!r}", shared, one)) for one in listed)
     card = Card(**about, editions=editions, source=source, dates=dates)
     _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
     for text in (card.title, *card.aliases, *card.not_aliases):
         _check("names", text, text.strip() and text.isprintable(), "a text of one line")
-    for text in filter(None, (card.released, card.completed)):
+    for text in filter(None, (dates.released, dates.completed)):
         _check("released and completed", text, STATED.fullmatch(text), "YYYY, YYYY-MM or YYYY-MM-DD")
-    if card.completed and card.completed < card.released[: len(card.completed)]:
-        raise ValueError(f"completed is {card.completed}, before released, {card.released}")
-    if dates and not card.dated_by:
+    if dates.completed and dates.completed < dates.released[: len(dates.completed)]:
+        raise ValueError(f"completed is {dates.completed}, before released, {dates.released}")
+    if of_names and not dates.dated_by:
         raise ValueError("it has dates and no dated_by; name the column whose values they date")
     names = [edition.name for edition in editions]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -303,38 +296,43 @@ def _dates(raw: object) -> Mapping[str, str]:
     return dict(raw)
 
 
-def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
+def _merged(where: str, defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of an edition or a split (`own`) with those that it inherits; their TOML tables are joined."""
+    if wrong := [key for key in TABLES for keys in (defaults, own) if not isinstance(keys.get(key, {}), dict)]:
+        raise ValueError(f"{where} {wrong[0]} is no table")
+    return {**defaults, **own, **{key: {**defaults.get(key, {}), **own.get(key, {})} for key in TABLES}}
+
+
+def _edition(raw: dict[str, Any]) -> Edition:
     where = f"edition {raw.get('name')!r}"
-    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in TABLES}
-    missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
-    if "target" in shared:
-        raw.setdefault("target", shared["target"])
-    splits = _splits(raw, {**raw, **tables, "missing": list(missing)}, where)
+    splits = _splits(raw, where)
+    question, hints, text = (raw.pop(key) for key in TABLES)
+    missing = texts(f"{where} missing", raw.pop("missing", []), blank=True)
+    given = (*TABLES, "missing", "splits")
     edition = Edition(
-        **check_fields(Edition, raw, where, (*tables, "missing", "splits"), blank=True),
+        **check_fields(Edition, raw, where, given, blank=True, parts={"layout": FileLayout}),
         splits=splits,
-        question=_question(tables["question"], f"the question of {where}"),
-        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
-        text=text_task(tables["text"], f"the text of {where}"),
+        question=_question(question, f"the question of {where}"),
+        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in hints.items()},
+        text=text_task(text, f"the text of {where}"),
         missing=frozenset(missing),
     )
     _check_edition(edition, where)
     return edition
 
 
-def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
+def _splits(raw: dict[str, Any], where: str) -> tuple[Edition, ...]:
     """Return the further splits of an edition. Each entry names a file; its other keys apply to this split only."""
     listed = raw.pop("splits", [])
     if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
         raise ValueError(f"{where} splits are no tables")
-    inherited = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
+    inherited = {key: value for key, value in raw.items() if key not in OF_A_FILE}
     found = []
     for split in map(dict, listed):
         name = split.pop("name", None)
         if wrong := {"split", "splits", "title"} & split.keys():
             raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
-        joined = {key: {**inherited.get(key, {}), **split.pop(key, {})} for key in TABLES}
-        found.append(_edition({**inherited, **split, "split": name, **{key: {} for key in TABLES}}, joined))
+        found.append(_edition(_merged(f"{where} split {name!r}", inherited, {**split, "split": name})))
     names = [raw.get("split", ""), *(part.split for part in found)]
     if found and (not all(names) or len(set(names)) < len(names)):
         raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
@@ -342,14 +340,6 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
     if len(set(files)) < len(files):
         raise ValueError(f"{where} has two splits whose files have the same name")
     return tuple(found)
-
-
-def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the TOML table `key` of a card (`shared`), with the values that the edition (`raw`) sets itself."""
-    parts = (shared.get(key, {}), raw.pop(key, {}))
-    if not all(isinstance(part, dict) for part in parts):
-        raise ValueError(f"{where} is no table")
-    return {**parts[0], **parts[1]}
 
 
 def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
@@ -366,7 +356,7 @@ def _question(raw: dict[str, Any], where: str) -> ClassificationQuestion | None:
 
 def _check_edition(edition: Edition, where: str) -> None:
     """Check values that have the right type. Names become paths, so no name may lead out of its folder."""
-    path = Path(edition.file)
+    path, layout = Path(edition.file), edition.layout
     stays = path.name != "" and not path.is_absolute() and ".." not in path.parts and edition.file.isprintable()
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
     _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
@@ -374,10 +364,10 @@ def _check_edition(edition: Edition, where: str) -> None:
     _check(f"{where} sha256", edition.sha256, SHA256.fullmatch(edition.sha256), "64 digits of 0-9 and a-f")
     _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")
     _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")
-    _check(f"{where} delimiter", edition.delimiter, len(edition.delimiter) == 1, "one character")
+    _check(f"{where} delimiter", layout.delimiter, len(layout.delimiter) == 1, "one character")
     _check(f"{where} split", edition.split, edition.split == "" or SPLIT_NAME.fullmatch(edition.split), SPLIT_WORDS)
-    _check(f"{where} form", edition.form, edition.form in FORMS, " or ".join(FORMS))
-    _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
+    _check(f"{where} form", layout.form, layout.form in FORMS, " or ".join(FORMS))
+    _check(f"{where} skip_rows", layout.skip_rows, layout.skip_rows >= 0, "a whole number")
     loader = edition.loader
     _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")
 

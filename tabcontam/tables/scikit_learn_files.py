@@ -37,22 +37,10 @@ def shipped_table(loader: str) -> Lines | None:
     Return None if `loader` is not a function that reads a shipped file, or if the installed scikit-learn has a
     different file. Then scikit-learn itself loads the table.
     """
-    return None if loader not in FILES else _read(*FILES[loader]) or _loaded(loader)
-
-
-def _loaded(loader: str) -> Lines:
-    from sklearn import datasets
-
-    table = getattr(datasets, loader)()
-    cells = zip(table.data.tolist(), table.target.tolist(), strict=True)
-    rows = ((*map(str, numbers), str(target)) for numbers, target in cells)
-    return (*map(str, table.feature_names), "target"), *rows
-
-
-def _read(name: str, features: Sequence[str]) -> Lines | None:
     package = find_spec("sklearn")
-    if package is None or package.origin is None:
+    if loader not in FILES or package is None or package.origin is None:
         return None
+    name, features = FILES[loader]
     try:
         with Path(package.origin).with_name("datasets").joinpath("data", name).open(encoding="utf-8") as file:
             _, *lines = csv.reader(file)  # the first holds the numbers of rows and features

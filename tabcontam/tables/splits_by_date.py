@@ -51,7 +51,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
     Both tables have all columns and keep the order of the rows. Raises `UsageError` if neither the rows' dates nor the
     card's dates show on which side of the month the table is.
     """
-    if not table.dated_by and (whole := _side_of(table, month)):
+    if not table.dates.dated_by and (whole := _side_of(table, month)):
         parts = {side: replace(table, rows=(), split=f"{side}-{month}") for side in (BEFORE, AFTER)}
         return {**parts, whole: replace(parts[whole], rows=table.rows)}, 0
     months = months_of(table)
@@ -65,7 +65,7 @@ def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:
 
 def _side_of(table: Table, month: str) -> str:
     """Return the side of `month` that a whole table is on, by its release and completion dates; "" if unclear."""
-    first, last = table.released[: len(month)], (table.completed or table.released)[: len(month)]
+    first, last = table.dates.released[: len(month)], (table.dates.completed or table.dates.released)[: len(month)]
     if first and first > month[: len(first)]:
         return AFTER
     return BEFORE if last and last < month[: len(last)] else ""
@@ -73,26 +73,26 @@ def _side_of(table: Table, month: str) -> str:
 
 def months_of(table: Table) -> list[str]:
     """Return the month of each row, as YYYY-MM. Raises `UsageError` if any row has no date."""
-    if not table.dated_by:
-        span = " to ".join(filter(None, (table.released, table.completed)))
+    if not table.dates.dated_by:
+        span = " to ".join(filter(None, (table.dates.released, table.dates.completed)))
         stated = f", and the table is of {span}" if span else ""
         problem = f"the rows of {table.name} have no dates{stated}"
         raise UsageError(f"{problem}; name a dataset whose card has dated_by, or no split")
-    if table.dated_by not in table.columns:
-        raise UsageError(f"{table.name} has no column {table.dated_by!r}; correct dated_by in its card")
+    if table.dates.dated_by not in table.columns:
+        raise UsageError(f"{table.name} has no column {table.dates.dated_by!r}; correct dated_by in its card")
     found = []
-    for number, cell in enumerate(table.column(table.dated_by), 1):
-        if table.dates:
-            if not (day := table.dates.get(cell or "")):
-                problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+    for number, cell in enumerate(table.column(table.dates.dated_by), 1):
+        if table.dates.of_names:
+            if not (day := table.dates.of_names.get(cell or "")):
+                problem = f"row {number} of {table.name} has {cell!r} in {table.dates.dated_by}"
                 raise UsageError(f"{problem}, and the card's dates do not have it; add it")
             found.append(day[: len("YYYY-MM")])
             continue
         try:
-            found.append(f"{datetime.strptime(cell or '', table.dated_as):%Y-%m}")
+            found.append(f"{datetime.strptime(cell or '', table.dates.dated_as):%Y-%m}")
         except ValueError:
-            problem = f"row {number} of {table.name} has {cell!r} in {table.dated_by}"
+            problem = f"row {number} of {table.name} has {cell!r} in {table.dates.dated_by}"
             raise UsageError(
-                f"{problem}, which is no date of the form {table.dated_as}; correct dated_as in its card"
+                f"{problem}, which is no date of the form {table.dates.dated_as}; correct dated_as in its card"
             ) from None
     return found

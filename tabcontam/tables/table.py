@@ -2,25 +2,23 @@
 
 import csv
 import hashlib
-import io
 import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import repeat
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import (
-    JSONL,
     SHORT,
     Card,
     ClassificationQuestion,
+    DataDates,
     Edition,
     all_cards,
     find_card,
@@ -32,9 +30,8 @@ from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
 from tabcontam.tables.large.table_excerpt import TableExcerpt, WholeTableFacts
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
-from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
-from tabcontam.tables.table_contents import Contents, Rows, column_names, is_number, missing_marks, rows_of
+from tabcontam.tables.table_contents import Contents, Rows, column_names, is_number, missing_marks
 from tabcontam.tables.text_tasks import TextTask, found_texts
 from tabcontam.tables.thresholds import MOST_CATEGORIES, MOST_CLASSES, MOST_ROWS_READ_WHOLE
 from tabcontam.tables.toml_files import SUFFIX
@@ -45,6 +42,7 @@ if TYPE_CHECKING:
 
 Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
+UNDATED = DataDates("", dated_as="")
 NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
 CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
 
@@ -59,6 +57,19 @@ class DrawnCell:
 
 
 @dataclass(frozen=True)
+class FileReading:
+    """The way in which the file of a table was read.
+
+    `how` describes it in a line ("" for a card's file), `options` are the user's options for reading the text. `header`
+    is True if the file's first line names the columns; if not, a card names them, or they get numbers.
+    """
+
+    how: str = ""
+    options: str = ""
+    header: bool = True
+
+
+@dataclass(frozen=True)
 class Table:
     """One edition of a dataset, or a user's file.
 
@@ -66,20 +77,16 @@ class Table:
     may use any of `names` (title and aliases, long ones first). The `not_names` are names of other data (Wine Quality
     for Wine). `missing` are the marks of missing values besides None. `order` states the order of the rows: "kept", or
     a phrase such as "sorted by class". `hints` maps the id of a test to the features that the card recommends for it.
-    `private` rows belong to a FILE, or to a user's own card that does not state that they are public. `header` is True
-    if the file's first line names the columns; if not, a card names them, or they get numbers. `reading` are the user's
-    options for reading the text. `read` describes how a FILE was read. `text` names the columns of running text, if the
-    table has any.
+    `private` rows belong to a FILE, or to a user's own card that does not state that they are public. `text` names the
+    columns of running text, if the table has any.
 
     `split` names the part of the dataset that these rows are (`train`), "" if it has no parts. `elsewhere` is the
-    number of rows that are in another split, too (None if a split cannot be read). `dated_by` is the column of the
-    rows' dates; its cells have the format `dated_as`, or are keys of `dates`. `released` and `completed` are the card's
-    dates for the data.
+    number of rows that are in another split, too (None if a split cannot be read).
 
     `known` has the rows of each known file, in the order of `columns` (`known_rows.py`). `drawn_cells` are the cells
     with digits drawn by the owner, if the key is given (`planted_tables.py`). `withheld` are rows of the source that
-    were never published (`withheld_rows.py`). `fresh` are similar rows that no model can have read
-    (`fresh_table_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
+    were never published (`unread_rows.py`). `fresh` are similar rows that no model can have read
+    (`unread_rows.py`). `whole` has the facts about all rows of a large file; it is None if `rows` are all rows.
     `facts` is the cache of `cached_fact`.
     """
 
@@ -104,14 +111,8 @@ class Table:
     split: str = ""
     elsewhere: int | None = 0
     text: TextTask | None = None
-    header: bool = True
-    reading: str = ""
-    read: str = ""
-    dated_by: str = ""
-    dated_as: str = ""
-    dates: Mapping[str, str] = field(default_factory=dict)
-    released: str = ""
-    completed: str = ""
+    read: FileReading = FileReading()
+    dates: DataDates = UNDATED
     whole: WholeTableFacts | None = field(default=None, repr=False)
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -308,7 +309,7 @@ def load_table(
         edition = card.edition(edition_name)
         from tabcontam.tables.splits_by_date import is_dated, part_of
 
-        if split is not None and not edition.split and (card.dated_by or is_dated(split)):
+        if split is not None and not edition.split and (card.dates.dated_by or is_dated(split)):
             return part_of(_card_table(card, edition), split)
         return _card_table(card, edition if split is None else edition.part(split))
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
@@ -339,7 +340,7 @@ def _is_known(spec: str) -> bool:
 def _card_table(card: Card, edition: Edition) -> Table:
     content = edition_bytes(card, edition)
     try:
-        columns, rows = _edition_rows(edition, content)
+        columns, rows = edition.layout.read(content, edition.file)
         if card.source:
             _check_card(edition, columns, rows)
     except (ValueError, IndexError, StopIteration, csv.Error) as error:
@@ -360,42 +361,16 @@ def _card_table(card: Card, edition: Edition) -> Table:
         order=edition.order,
         split=edition.split,
         text=edition.text,
-        header=edition.columns is None,
+        read=FileReading(header=edition.layout.columns is None),
         hints=edition.hints or None,
         private=not card.public,
-        dated_by=card.dated_by,
-        dated_as=card.dated_as,
         dates=card.dates,
-        released=card.released,
-        completed=card.completed,
     )
-    if card.source and card.dated_by:
+    if card.source and card.dates.dated_by:
         from tabcontam.tables.splits_by_date import months_of
 
         months_of(table)  # raises the error for a cell that is no date
     return table
-
-
-def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and rows, read as the card states. The content is not checked, since its SHA-256 was."""
-    if edition.form == JSONL:
-        columns, rows = read_json(File(content, edition.file))
-        kept = [index for index, column in enumerate(columns) if edition.has(column)]
-        return tuple(columns[index] for index in kept), tuple(tuple(row[index] for index in kept) for row in rows)
-    lines = io.StringIO(content.decode("utf-8"), newline="")
-    for _ in range(edition.skip_rows):
-        next(lines)
-    read = partial(csv.reader, lines, delimiter=edition.delimiter, skipinitialspace=edition.skip_initial_space)
-    reader = read() if edition.quoting else read(quoting=csv.QUOTE_NONE)
-    records = [record for record in reader if record]
-    header = list(edition.columns) if edition.columns is not None else records.pop(0)
-    kept = [index for index, column in enumerate(header) if edition.has(column)]
-    if odd := {*map(len, records)} - {len(header)}:
-        row = next(number for number, record in enumerate(records, 1) if len(record) in odd)
-        raise ValueError(f"row {row} has {len(records[row - 1])} cells, and there are {len(header)} columns")
-    if edition.strip:
-        records = [[cell.strip() for cell in record] for record in records]
-    return tuple(header[index] for index in kept), rows_of(map(itemgetter(*kept), records))
 
 
 def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
@@ -438,7 +413,7 @@ def _file_table(named: FileSpec, target: str | None, name: str | None, form: Tex
         digest = hashlib.sha256(content).hexdigest()
     named = named.without(split)
     title = (name or "").strip() or without_split(named.title, split)
-    return replace(_table_of(named.name, title, read, digest, target), reading=str(form), split=split)
+    return replace(_table_of(named.name, title, read, digest, target, form), split=split)
 
 
 def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
@@ -452,8 +427,8 @@ def _source_table(spec: str, target: str | None, name: str | None, form: TextFor
     called, title = source.called(split)
     title, asked = (name or "").strip() or title, target if target is not None else source.target
     read = _read(called, contents, asked, sampled=not whole)
-    table = _table_of(called, title, read, digest.hexdigest(), asked)
-    return replace(table, private=not source.public, reading=str(form), split=split)
+    table = _table_of(called, title, read, digest.hexdigest(), asked, form)
+    return replace(table, private=not source.public, split=split)
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:
@@ -483,7 +458,9 @@ def _read(name: str, contents: Contents, target: str | None, *, sampled: bool) -
     return TableExcerpt(columns, rows, None, missing_marks(list(zip(*rows, strict=True))), rows, contents.how)
 
 
-def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: str | None) -> Table:
+def _table_of(
+    name: str, title: str, read: TableExcerpt, sha256: str, target: str | None, form: TextFormat = FOUND_OUT
+) -> Table:
     """Return the table of an excerpt, without a card. Raises `UsageError` if it has only one column."""
     if len(read.columns) < 2:
         raise UsageError(f"{name} has one column; give a table with two or more")
@@ -505,8 +482,11 @@ def _table_of(name: str, title: str, read: TableExcerpt, sha256: str, target: st
         question=question,
         missing=read.missing,
         text=found_texts(read.columns, read.first, target),
-        header=read.columns != column_names([""] * len(read.columns)),
-        read=read.how.line(len(read.rows) if read.whole is None else read.whole.rows, len(read.columns)),
+        read=FileReading(
+            read.how.line(len(read.rows) if read.whole is None else read.whole.rows, len(read.columns)),
+            str(form),
+            header=read.columns != column_names([""] * len(read.columns)),
+        ),
         private=True,
         whole=read.whole,
     )

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from tabcontam.errors import UsageError, one_line, option, several, unknown
@@ -117,21 +119,32 @@ def _parsed(path: Path, title: str) -> dict[str, Any]:
 
 
 def check_fields(
-    kind: type, raw: Mapping[str, Any], where: str, given: Sequence[str] = (), *, blank: bool = False
+    kind: type,
+    raw: Mapping[str, Any],
+    where: str,
+    given: Sequence[str] = (),
+    *,
+    blank: bool = False,
+    parts: Mapping[str, type] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return the keys of a file as fields of the dataclass `kind`, except the fields `given`, which the caller sets.
 
-    Raises ValueError, which names `where` and the field, for a key that is unknown, missing or of the wrong type. Texts
-    may be empty only if `blank`.
+    The fields of a dataclass in `parts`, each by its name in `kind`, are keys of the file, too. Raises ValueError,
+    which names `where` and the field, for a key that is unknown, missing or of the wrong type. Texts may be empty only
+    if `blank`.
     """
-    known = {item.name: item for item in fields(kind) if item.name not in given}
+    items = [one for item in fields(kind) for one in (fields(parts[item.name]) if item.name in parts else (item,))]
+    known = {item.name: item for item in items if item.name not in given}
     if wrong := [key for key in raw if key not in known]:
         raise ValueError(f"{where} has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
     needed = [key for key, item in known.items() if item.default is MISSING and item.default_factory is MISSING]
     if lacking := [key for key in needed if key not in raw]:
         raise ValueError(f"{where} lacks {' and '.join(lacking)}")
-    hints = _hints(kind)
-    return {key: _value(f"{where} {key}", value, hints[key], blank) for key, value in raw.items()}
+    hints = dict(chain(*(_hints(each).items() for each in (kind, *parts.values()))))
+    found = {key: _value(f"{where} {key}", value, hints[key], blank) for key, value in raw.items()}
+    for name, part in parts.items():
+        found[name] = part(**{item.name: found.pop(item.name) for item in fields(part) if item.name in found})
+    return found
 
 
 @cache

@@ -1,6 +1,7 @@
 """The interface of unseen twins: a twin's rows, each with the place of its original row, and the kinds of twins."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -8,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import Cell, Table
+from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.twin_sample import Row, TwinSample
 
@@ -78,3 +80,29 @@ class Twin(ABC):
 
         Raises `Skip` with the reason if these rows have no twin of this kind.
         """
+
+    def _of_each(self, sample: TwinSample, features: Sequence[str], columns: Iterable[Sequence[Cell]]) -> UnseenTwin:
+        """Return the twin with a row for each row that may have one, made of these cells of each feature."""
+        rows, places = tuple(zip(*columns, strict=True)), sample.places[: sample.twins]
+        return UnseenTwin(self.kind, places, tuple(features), rows, sample.labels[: sample.twins])
+
+    def _of_draws(
+        self,
+        sample: TwinSample,
+        draws: Mapping[int, Sequence[Row]],
+        labelled: Callable[[list[Row], list[int]], Sequence[str]],
+        rng: np.random.Generator,
+    ) -> UnseenTwin:
+        """Return a twin of each row with `draws`, by its index: one of them that looks like the table's rows.
+
+        `labelled` returns the label of each draw; it gets all draws and the index of each one's original.
+        """
+        kept = sorted(draws)
+        flat = [draw for row in kept for draw in draws[row]]
+        of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])
+        labels = labelled(flat, np.array(kept)[of].tolist())
+        blind = BlindClassifier(sample, kept, "choice")
+        codes = np.array([sample.classes.index(label) for label in labels])
+        taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
+        rows, places = tuple(flat[place] for place in taken), tuple(sample.places[row] for row in kept)
+        return UnseenTwin(self.kind, places, sample.features, rows, tuple(labels[place] for place in taken))

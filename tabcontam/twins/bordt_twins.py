@@ -48,7 +48,7 @@ class OriginalTwin(Twin):
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return the rows that may have twins, unchanged."""
-        return _made(self.kind, sample, sample.features, _columns(sample))
+        return self._of_each(sample, sample.features, _columns(sample))
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,12 @@ class LastDigitsTwin(Twin):
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if no feature can be moved in this way."""
         moves = Moves(sample)
-        if texts := moves.texts():
-            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which have no last digits to change")
+        moves.check_no_texts("which have no last digits to change")
         columns = _perturbed(moves, baseline, rng)
         if columns == _columns(sample):
             problem = f"it has no feature of numbers with more than {LAST_DIGITS_VALUES} values"
             raise Skip(f"{problem}, and no names, so nothing can be changed")
-        return _made(self.kind, sample, sample.features, columns)
+        return self._of_each(sample, sample.features, columns)
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class TaskTwin(Twin):
             cells if moves.numeric(place) or moves.named(place) else _called(sample, cells, _words)
             for place, cells in enumerate(columns)
         ]
-        return _made(self.kind, sample, _words(sample.features), worded)
+        return self._of_each(sample, _words(sample.features), worded)
 
 
 @dataclass(frozen=True)
@@ -146,13 +145,7 @@ class StandardisedTwin(Twin):
             for place, cells in enumerate(columns)
         ]
         order = [name for name in sample.table.columns if name != sample.table.target]
-        return _made(self.kind, sample, [f"X{order.index(name) + 1}" for name in sample.features], recoded)
-
-
-def _made(kind: str, sample: TwinSample, features: Sequence[str], columns: Columns) -> UnseenTwin:
-    rows = tuple(zip(*columns, strict=True))
-    labels = sample.labels[: sample.twins]
-    return UnseenTwin(kind, sample.places[: sample.twins], tuple(features), rows, labels)
+        return self._of_each(sample, [f"X{order.index(name) + 1}" for name in sample.features], recoded)
 
 
 def _columns(sample: TwinSample) -> Columns:
@@ -233,8 +226,7 @@ def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generat
 def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> tuple[Moves, Columns]:
     """Return the perturbed cells, with one more digit for numbers with a point. Raises `Skip` for running text."""
     moves = Moves(sample)
-    if texts := moves.texts():
-        raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be reworded here")
+    moves.check_no_texts("which cannot be reworded here")
     columns = _perturbed(moves, baseline, rng)
     for place, cells in enumerate(columns):
         digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from tabcontam.errors import Skip
 from tabcontam.tables.table import Cell
 from tabcontam.tables.thresholds import MOST_CATEGORIES
 from tabcontam.twins.row_encoder import Encoder
@@ -27,7 +28,7 @@ from tabcontam.twins.thresholds import (
     TEXT_WORDS,
     TIED_CORRELATION,
 )
-from tabcontam.twins.twin_sample import Flags, Floats, Ints, TwinSample
+from tabcontam.twins.twin_sample import Flags, Floats, Ints, Row, TwinSample
 
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
@@ -161,6 +162,19 @@ class Moves:
         taken = np.where(known[list(rows)] & known[lent], lent, list(rows))
         return [self._cells(group, row) for row in taken.tolist()]
 
+    def drawn(
+        self, rows: Sequence[int], rng: np.random.Generator, far: float = 1.0, share: float | None = None
+    ) -> list[Row]:
+        """Return these rows with the cells of all groups moved, or of about a `share` of the groups."""
+        found = [list(self.sample.rows[row]) for row in rows]
+        for group in self.groups:
+            chosen = np.ones(len(rows), dtype=bool) if share is None else rng.random(len(rows)) < share
+            for own, cells, is_chosen in zip(found, self.moved(group, rows, rng, far), chosen, strict=True):
+                if is_chosen:
+                    for feature, cell in zip(group, cells, strict=True):
+                        own[feature] = cell
+        return list(map(tuple, found))
+
     @cached_property
     def unchanged(self) -> tuple[str, ...]:
         """The names of the features in `staying`, and of the features that are related to them."""
@@ -187,10 +201,12 @@ class Moves:
                 ]
         return found
 
-    def texts(self) -> list[str]:
-        """Return the names of the features of running text."""
+    def check_no_texts(self, reason: str) -> None:
+        """Raise `Skip`, with the names of the features and the `reason`, if there are features of running text."""
         features = enumerate(self.sample.features)
-        return [name for place, name in features if self.named(place) and _words(self.columns[place]) > TEXT_WORDS]
+        texts = [name for place, name in features if self.named(place) and _words(self.columns[place]) > TEXT_WORDS]
+        if texts:
+            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, {reason}")
 
     def _continuous(self, place: int) -> bool:
         """Return whether a feature of numbers is continuous: it has many values, none in exponent notation."""

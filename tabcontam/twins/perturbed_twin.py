@@ -1,7 +1,7 @@
 """The perturbed twin: rows whose values are moved so little that the label cannot change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +9,6 @@ from scipy.special import stdtrit
 
 from tabcontam.errors import Skip
 from tabcontam.twins.base import Twin, UnseenTwin
-from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.movable_features import MovableFeatures
 from tabcontam.twins.moves import Moves
@@ -56,13 +55,15 @@ class PerturbedTwin(Twin):
         """Return twins of the rows that can be moved in this way. Raises `Skip` if fewer than half of the rows can."""
         moves = Moves(sample, MovableFeatures(Moves(sample), baseline).staying)
         own = baseline.each(sample.rows[: sample.twins], range(sample.twins))
-        if reason := _unknown(sample, moves, baseline.chances(sample.rows[: sample.twins], range(sample.twins))):
-            raise Skip(reason)
+        moves.check_no_texts("whose meaning for the label the baseline cannot learn")
+        _check_learned(sample, baseline)
         draws: dict[int, list[Row]] = {}
         for number in range(PERTURBING_ROUNDS):
             rows = [row for row in range(sample.twins) if len(draws.get(row, ())) < DRAWS_OF_A_ROW]
+            far = 1.0 - number / PERTURBING_ROUNDS
+            share = LEAST_MOVED_GROUPS + (1 - LEAST_MOVED_GROUPS) * far
             if rows:
-                proposed = _proposed(moves, rows, 1.0 - number / PERTURBING_ROUNDS, rng)
+                proposed = moves.drawn(rows, rng, far, share)
                 for row, twin in _accepted(sample, baseline, own, rows, proposed).items():
                     draws.setdefault(row, []).append(twin)
         if len(draws) < max(2, LEAST_TWINNED_SHARE * sample.twins):
@@ -70,33 +71,8 @@ class PerturbedTwin(Twin):
                 f"only {len(draws)} of {sample.twins} rows have values that can be changed so that the label stays as "
                 "likely and the row is not in the table"
             )
-        kept = sorted(draws)
-        made = tuple(_chosen(sample, kept, [draws[row] for row in kept], rng))
-        places, labels = tuple(sample.places[row] for row in kept), tuple(sample.labels[row] for row in kept)
-        return UnseenTwin(self.kind, places, sample.features, made, labels, unchanged=moves.unchanged)
-
-
-def _chosen(
-    sample: TwinSample, rows: Sequence[int], draws: Sequence[Sequence[Row]], rng: np.random.Generator
-) -> list[Row]:
-    """Return one draw for each row, chosen because it looks like the table's rows."""
-    blind = BlindClassifier(sample, rows, "choice")
-    flat = [twin for own in draws for twin in own]
-    of = np.repeat(np.arange(len(rows)), [len(own) for own in draws])
-    taken = blind.chosen(blind.read(flat, sample.codes[list(rows)][of]), of, rng)
-    return [flat[place] for place in taken.tolist()]
-
-
-def _proposed(moves: Moves, rows: Sequence[int], far: float, rng: np.random.Generator) -> list[Row]:
-    """Return the rows with most of their feature groups moved; `far` multiplies the usual distance."""
-    found = [list(moves.sample.rows[row]) for row in rows]
-    for group in moves.groups:
-        chosen = rng.random(len(rows)) < LEAST_MOVED_GROUPS + (1 - LEAST_MOVED_GROUPS) * far
-        for place, (cells, is_chosen) in enumerate(zip(moves.moved(group, rows, rng, far), chosen, strict=True)):
-            if is_chosen:
-                for feature, cell in zip(group, cells, strict=True):
-                    found[place][feature] = cell
-    return [tuple(row) for row in found]
+        made = self._of_draws(sample, draws, lambda _, of: [sample.labels[row] for row in of], rng)
+        return replace(made, unchanged=moves.unchanged)
 
 
 def _accepted(
@@ -118,21 +94,19 @@ def _stays(own: Floats, other: Floats) -> Flags:
     return np.asarray(same & (np.abs(other - own).max(axis=1) <= MOST_CHANCE_CHANGE))
 
 
-def _unknown(sample: TwinSample, moves: Moves, chances: Floats) -> str | None:
-    """Return the reason if the baseline cannot know which moves change a label; None if it can.
+def _check_learned(sample: TwinSample, baseline: LabelBaseline) -> None:
+    """Raise `Skip` if the baseline cannot know which moves change a label.
 
     The baseline must predict the labels of held-out rows better than the frequency of each class does. So the one-sided
     95 % limit of the mean gain in log-likelihood, by Student's t, must be above 0.
     """
-    if texts := moves.texts():
-        return f"{', '.join(map(repr, texts))} has texts to read, whose meaning for the label the baseline cannot learn"
     codes = sample.codes[: sample.twins]
+    chances = baseline.chances(sample.rows[: sample.twins], range(sample.twins))
     shares = np.bincount(sample.codes, minlength=len(sample.classes)) / len(sample.codes)
     gains = np.log(chances[np.arange(len(codes)), codes]) - np.log(shares[codes])
-    if gains.mean() > float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
-        return None
-    problem = "the baseline learns nothing about the label from its cells"
-    return f"{problem}, so it is unknown which noise leaves it unchanged"
+    if gains.mean() <= float(stdtrit(len(gains) - 1, 0.95)) * gains.std(ddof=1) / len(gains) ** 0.5:
+        problem = "the baseline learns nothing about the label from its cells"
+        raise Skip(f"{problem}, so it is unknown which noise leaves it unchanged")
 
 
 def _moved(sample: TwinSample, row: Row, twin: Row) -> bool:

@@ -41,11 +41,9 @@ class RecodedTwin(Twin):
             (_rescaled if sample.table.is_numeric(name) else _renamed)(sample, cells, rng)
             for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True)
         ]
+        names = [f"X{number}" for number in range(1, len(columns) + 1)]
         order = rng.permutation(len(columns))
-        rows = tuple(zip(*(columns[place] for place in order), strict=True))
-        names = tuple(f"X{number}" for number in range(1, len(columns) + 1))
-        twins = slice(sample.twins)
-        return UnseenTwin(self.kind, sample.places[twins], names, rows[twins], sample.labels[twins])
+        return self._of_each(sample, names, (columns[place][: sample.twins] for place in order))
 
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:

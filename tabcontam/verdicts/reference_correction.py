@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tabcontam.evidence.base import Reading, Test, Trial
+from tabcontam.evidence.mixins import ReferredTest, ShareTest
 from tabcontam.verdicts.thresholds import LEAST_REFERENCE_SHARE
 
 
@@ -38,7 +39,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
     A trial is unchanged if the reference gave no readable answer to its query, or was asked something else.
     """
-    if reference is None or not test.referred:
+    if reference is None or not isinstance(test, ReferredTest):
         return ReferenceCorrection(trials, trials)
     answers = {trial.query.id: trial for trial in reference.trials if trial.readable}
     weighed, informative, answered, shared = list(trials), list(trials), 0, 0
@@ -56,7 +57,7 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
 
 def asked_of_reference(test: Test, *, further: bool = False) -> bool:
     """Return whether the reference (with `further`, each further reference) also gets a test's queries."""
-    return test.with_reference or (test.referred and not further)
+    return isinstance(test, ShareTest) or (isinstance(test, ReferredTest) and not further)
 
 
 def same_query(one: Trial, other: Trial) -> bool:

@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 from tabcontam.config import ALL, LLM, PAPER
 from tabcontam.evidence.base import DECIDED, Evidence, Facts, Family, PublishedRule, Test, Trial, Verdict
+from tabcontam.evidence.mixins import PooledTest, ShareTest
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison
 from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
@@ -63,10 +65,14 @@ def build_result(
     place of a p-value. Right answers that the `reference` also gave are no evidence. Under the calibrated rules,
     `conclude` may change the verdict when all results of the model are known.
     """
-    trials = test.mark_unread(trials)
+    trials = without_repeats(test, trials)
     conceded = concede(test, trials, reference)
     evidence, informative = test.weigh(conceded.weighed, level), conceded.informative
-    if pooled_trials and test.uninformative([trial.query for trial in informative], level):
+    if (
+        pooled_trials
+        and isinstance(test, PooledTest)
+        and test.uninformative([trial.query for trial in informative], level)
+    ):
         evidence = test.pooled(evidence, test.weigh([*conceded.weighed, *pooled_trials], level))
         informative = [*informative, *pooled_trials]
     own = _whole(without_evidence(evidence, informative, test, level), trials, planned, ended)
@@ -106,7 +112,7 @@ def _memory(
     own: TwinComparison | None, test: Test, trials: Sequence[Trial], reference: Reference | None
 ) -> tuple[TwinComparison | None, str]:
     """Return memory's share for results.json, and in words its comparison with one or several references."""
-    if own is None or reference is None:
+    if own is None or reference is None or not isinstance(test, ShareTest):
         return own, ""
     if reference.further:
         named = {reference.llm: reference.trials, **reference.further}
@@ -151,12 +157,14 @@ def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[P
     Before there are trials, `parts` contains queries instead. If a test was asked in several serializers or prompt
     sets, only the trials in the serializer and prompt set of `name` are returned or, without any, those in the first.
     """
-    pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
+    if not isinstance(test, PooledTest):
+        return []
+    pooled = {other for other, known in by_id().items() if isinstance(known, PooledTest) and known.pool == test.pool}
     found: dict[str, ResultKey] = {}
-    for other in parts if pool else ():
+    for other in parts:
         place, here = ((one.llm, one.dataset, one.edition, one.split) for one in (other, name))
         same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
-        if place == here and other.test in pool and (same or other.test not in found):
+        if place == here and other.test in pooled - {test.id} and (same or other.test not in found):
             found[other.test] = other
     return [part for result in found.values() for part in parts[result]]
 

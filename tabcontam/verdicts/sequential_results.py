@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tabcontam.config import CALIBRATED
 from tabcontam.evidence.base import Test, Trial, Verdict
 from tabcontam.evidence.bet_order import in_turn
+from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.verdicts.decisions import Decision, unanswered
 from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result
@@ -26,7 +27,7 @@ def result_in_turns(
 
     E replaces the p-value and the interval. `decided` is None if the run ended before the table was decided.
     """
-    trials = test.mark_unread(trials)
+    trials = without_repeats(test, trials)
     result = build_result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
     decision = _in_turns(result, trials, decided, ended)
     return result.changed(
@@ -55,7 +56,7 @@ def again_in_turns(
     planned = sum(one.queries for one in own)
     unread = asked < planned and result.verdict is Verdict.NO_ANSWER
     detected = asked < planned and result.evidence.detectable_share is None and not unread
-    weighed = [trial for trial in in_turn(trials) if (trial.query.turn or 0) < asked]
+    weighed = [trial for trial in in_turn(trials) if (trial.query.bet.turn or 0) < asked]
     decided = SequentialOutcome(asked, planned, detected, result.evidence.detectable_share, unread=unread)
     return result_in_turns(result.key, test, weighed, result.queries, decided, "", reference)
 

@@ -16,14 +16,16 @@ from functools import cached_property
 from itertools import accumulate
 from math import log2
 
-from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.evidence.base import Query, Trial
+from tabcontam.evidence.mixins import BettingTest
+from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import Bets, join_bets, place_bets, standing
 from tabcontam.statistics.thresholds import TARGET_POWER
 from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
 
-Asked = tuple[Test, Query]
-Weighed = Callable[[Test, Trial], Trial]  # returns a trial, corrected for the reference's answers
+Asked = tuple[BettingTest, Query]
+Weighed = Callable[[BettingTest, Trial], Trial]  # returns a trial, corrected for the reference's answers
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class SequentialTest:
         """Return for each trial if its answer could be read. This may depend on the test's other trials so far."""
         found = [False] * len(self.trials)
         for places in grouped(range(len(self.trials)), lambda place: self.queries[place][0].id).values():
-            own = self.queries[places[0]][0].mark_unread([self.trials[place] for place in places])
+            own = without_repeats(self.queries[places[0]][0], [self.trials[place] for place in places])
             for place, trial in zip(places, own, strict=True):
                 found[place] = trial.readable
         return found
@@ -127,7 +129,7 @@ class SequentialTest:
         both = ((test, test.foreseen(query)) for test, query in self.queries)
         return [(self._bets_on(test, seen), self._bets_on(test, unseen)) for test, (seen, unseen) in both]
 
-    def _bets_on(self, test: Test, trial: Trial) -> Bets:
+    def _bets_on(self, test: BettingTest, trial: Trial) -> Bets:
         return place_bets(test.stakes(self._weighed(test, trial)))
 
     @cached_property

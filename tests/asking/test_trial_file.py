@@ -64,8 +64,8 @@ def test_a_guess_that_is_no_probability_ended_rescore_or_was_weighed(chance: obj
 
 
 def test_the_values_of_a_feature_that_has_few_are_read_back() -> None:
-    assert trial_of(line({}) | {"values": {"age": ["39", "40"]}}).query.values == {"age": ("39", "40")}
-    assert trial_of({name: held for name, held in line({}).items() if name != "values"}).query.values == {}
+    assert trial_of(line({}) | {"values": {"age": ["39", "40"]}}).query.features.values == {"age": ("39", "40")}
+    assert trial_of({name: held for name, held in line({}).items() if name != "values"}).query.features.values == {}
 
 
 @pytest.mark.parametrize("held", [1, ["39"], {"age": "39"}, {"age": [39]}], ids=repr)

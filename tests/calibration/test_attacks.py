@@ -15,6 +15,7 @@ from benchmarks.skills.predictors import KINDS as PREDICTORS
 from benchmarks.skills.unstated import shares_unstated
 from tabcontam.calibration.power_study import AnswererPlan, ask, judge, planned
 from tabcontam.evidence.base import Query, Verdict
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, load_table
@@ -25,7 +26,7 @@ from tests.manipulations import MANIPULATIONS
 from tests.odd_tables import KINDS, SIZES, odd_table
 
 SMALL, LARGE = 25, 100  # rows
-CELLS = [test for test in USUAL if test.by_feature]
+CELLS = [test for test in USUAL if isinstance(test, FeatureTest)]
 SOME = list(MANIPULATIONS)[::3]  # that are tried with all tests; all are tried with the usual ones
 WIDEST = "forty columns"  # which takes a minute, and stands in the benchmark alone
 ONE_OF = 16  # odd tables, on which the tests that are asked on request are asked as well; the benchmark asks all on all

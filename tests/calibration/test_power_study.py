@@ -76,7 +76,6 @@ class OneCell(base.Test):
     id: ClassVar[str] = "feature_completion"
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
-    by_feature: ClassVar[bool] = True
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -142,7 +141,6 @@ class Words(OneCell):
     id: ClassVar[str] = "feature_list_uninformed"
     family: ClassVar[Family] = Family.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
-    by_feature: ClassVar[bool] = False
     answering: ClassVar[AnswerKind] = WordAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.docs.made import DOCS, ROOT
+from tests.docs.made import DOCS, EXTENSION_PAGES, ROOT
 
-PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *EXTENSION_PAGES)
 FENCE = re.compile(r"```(\w*)$")
 NAMED = re.compile(r"`([^`\s]*[\w-]\.\w+|\.[\w-]+\.yml)`:$")
 AT_THE_END = "At the end of"

@@ -14,6 +14,7 @@ from tabcontam.cli.arguments import commands_of, parser
 from tabcontam.cli.command_parser import CommandParser
 from tabcontam.config import PYTHON, settings
 from tabcontam.evidence.base import Test
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.tables.serializers import DEFAULT, load_serializer
@@ -22,6 +23,7 @@ from tests.made_tables import as_needed, wide
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+EXTENSION_PAGES = sorted((ROOT / "tabcontam" / "extensions").glob("*/README.md"))
 COMMANDS = DOCS / "commands"
 MODELS = DOCS / "test-your-own-model.md"
 SCHEMA = DOCS / "results.schema.json"
@@ -181,7 +183,9 @@ def _facts(test: Test) -> Mapping[str, str]:
         "decoys": f"at most {decoys}" if decoys else "none",
         "length of an answer": f"at most {asked[0].max_tokens} tokens",
         "the serializer": "matters: rows are shown" if test.shows_rows else "does not matter: no row is shown",
-        "the prompt set": "words its queries" if test.worded else "does not matter: its queries are not worded by it",
+        "the prompt set": "words its queries"
+        if isinstance(test, WordedTest)
+        else "does not matter: its queries are not worded by it",
         "run it alone": f"`python -m tabcontam run -k {shlex.quote(expression)}`",
     }
 

@@ -1,12 +1,14 @@
 """Links within README and docs lead somewhere."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
 
 from benchmarks.rate_tables import RATES, stored_table
 from tests.docs.blocks import PAGES
-from tests.docs.made import DOCS, ROOT
+from tests.docs.made import DOCS, EXTENSION_PAGES, ROOT
+from tests.installed import with_every_extension
 
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
@@ -24,6 +26,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@with_every_extension
 def test_links_lead_to_files_and_headings() -> None:
     broken = []
     for page in PAGES:
@@ -37,6 +40,7 @@ def test_links_lead_to_files_and_headings() -> None:
     assert broken == []
 
 
+@with_every_extension
 def test_every_page_is_reached_from_the_readme() -> None:
     seen, left = set(), [ROOT / "README.md"]
     while left:
@@ -51,10 +55,12 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 def test_the_index_names_every_page() -> None:
     links = LINK.findall(prose(DOCS / "README.md"))
-    own = [str(page.relative_to(DOCS)) for page in DOCS.glob("*.md") if page.name != "README.md"]
+    pages = {page for page in DOCS.glob("*.md") if page.name != "README.md"} | set(EXTENSION_PAGES)
+    own = [os.path.relpath(page, DOCS) for page in pages]
     assert [name for name in own if name not in links] == []
 
 
+@with_every_extension
 def test_what_the_pages_lead_to_lies_in_the_source_distribution() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     held = [ROOT / name for name in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]]
@@ -63,8 +69,9 @@ def test_what_the_pages_lead_to_lies_in_the_source_distribution() -> None:
     assert [file for file in files if not any(file.is_relative_to(path) for path in held)] == []
 
 
+@with_every_extension
 def test_tables_of_rates_are_written_from_what_benchmarks_stored() -> None:
-    pages = "\n".join(page.read_text("utf-8") for page in sorted(DOCS.rglob("*.md")))
+    pages = "\n".join(page.read_text("utf-8") for page in PAGES)
     stored = sorted(RATES.glob("*.json"))
     assert stored
     for path in stored:

@@ -79,7 +79,7 @@ def test_counts_are_true() -> None:
     assert "Fifteen have a card" in TEXTS[DOCS / "test-your-own-table.md"]
     assert "Six more are datasets of texts" in TEXTS[DOCS / "test-your-own-table.md"]
     texts = [card for card in load_cards().values() if card.editions[0].text]
-    records = [card for card in load_cards().values() if card.completed]
+    records = [card for card in load_cards().values() if card.dates.completed]
     assert "Eight are records of public facts" in TEXTS[DOCS / "test-your-own-table.md"]
     assert len(records) == 8
     assert len(load_cards()) - len(texts) - len(records) == sum(entry.paper for entry in entries) == 15

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Prompt, Query
+from tabcontam.evidence.base import BetPlace, Prompt, Query
 from tabcontam.evidence.bet_order import in_turns
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -16,13 +17,15 @@ GUESS = {"a": CellPrediction({"1": 0.5, "2": 0.4}, 0.1)}
 
 
 def query(name: str, row: int | None, unsure: float, shown: tuple[int, ...] = ()) -> Query:
-    return Query(name, lambda: Prompt((), "", ""), ("a",), ("1",), 1, True, shown, chance=GUESS, row=row, unsure=unsure)
+    return Query(
+        name, lambda: Prompt((), "", ""), ("a",), ("1",), 1, True, shown, chance=GUESS, row=row, bet=BetPlace(unsure)
+    )
 
 
 def order(**tests: list[Query]) -> list[str]:
-    found = [each for own in in_turns(tests).values() for each in own if each.turn is not None]
-    assert sorted(each.turn or 0 for each in found) == list(range(len(found)))
-    return [each.id for each in sorted(found, key=lambda each: each.turn or 0)]
+    found = [each for own in in_turns(tests).values() for each in own if each.bet.turn is not None]
+    assert sorted(each.bet.turn or 0 for each in found) == list(range(len(found)))
+    return [each.id for each in sorted(found, key=lambda each: each.bet.turn or 0)]
 
 
 def test_the_tests_take_turns_and_each_begins_with_what_tells_most() -> None:
@@ -61,12 +64,12 @@ def test_the_queries_stay_as_and_where_they_are() -> None:
 @pytest.mark.usefixtures("cheaply")
 def test_no_prompt_before_a_query_shows_its_row() -> None:
     table, serializer = ships(60), load_serializers()["is"]
-    betting = [test for test in all_tests() if test.bet_on]
+    betting = [test for test in all_tests() if isinstance(test, BettingTest)]
     written = {test.id: test.planned(table, serializer, Random(0)) for test in betting}
-    own = [each for queries in in_turns(written).values() for each in queries if each.turn is not None]
+    own = [each for queries in in_turns(written).values() for each in queries if each.bet.turn is not None]
     known: set[int] = set()
     assert len(own) > 10
-    for each in sorted(own, key=lambda each: each.turn or 0):
+    for each in sorted(own, key=lambda each: each.bet.turn or 0):
         assert each.row not in known
         known.update(each.rows, [each.row or 0])
 

@@ -4,7 +4,8 @@ import pickle
 import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,8 +16,9 @@ from tabcontam.cli import list_command
 from tabcontam.cli.commands import main
 from tabcontam.config import RunConfig
 from tabcontam.errors import Exit, UsageError
-from tabcontam.evidence.base import Query
+from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import given_away, rendered
+from tabcontam.evidence.mixins import FeatureTest, WordedTest
 from tabcontam.evidence.prompts import (
     PLACEHOLDER,
     TEXTS,
@@ -29,11 +31,12 @@ from tabcontam.evidence.prompts import (
     load_prompts,
 )
 from tabcontam.evidence.registry import all_tests, built_in_tests, by_id
-from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion
+from tabcontam.evidence.rows.row_test import OneCellTest
+from tabcontam.evidence.score.memory_share import TwinShareTest
 from tabcontam.models.provider_registry import ModelSettings, resolve
 from tabcontam.paths import shipped
-from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tests.made_tables import ships
 
@@ -127,7 +130,7 @@ def test_a_test_that_writes_its_own_prompts_has_the_default_system_text() -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test", [test.id for test in built_in_tests() if test.worded])
+@pytest.mark.parametrize("test", [test.id for test in built_in_tests() if isinstance(test, WordedTest)])
 def test_every_set_asks_the_same_about_the_same_rows_in_other_words(test: str) -> None:
     default, paper = (asked(test, item) for item in SETS)
     assert default == paper  # ids, what is asked and expected, rows, chances of words aside
@@ -138,7 +141,7 @@ def test_every_set_asks_the_same_about_the_same_rows_in_other_words(test: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
-    "test", [one.id for one in built_in_tests() if one.worded and not isinstance(one, MemoryShare)]
+    "test", [one.id for one in built_in_tests() if isinstance(one, WordedTest) and not isinstance(one, TwinShareTest)]
 )
 @pytest.mark.parametrize("prompts", SETS, ids=lambda item: item.name)
 def test_no_set_shows_what_is_asked_or_leaves_a_placeholder(test: str, prompts: PromptSet) -> None:
@@ -147,10 +150,10 @@ def test_no_set_shows_what_is_asked_or_leaves_a_placeholder(test: str, prompts: 
     for query in queries:
         text = rendered(query.prompt)
         assert not PLACEHOLDER.search(text)
-        if query.answering.of_row and by_id()[test].by_feature:
+        if query.answering.of_row and isinstance(by_id()[test], FeatureTest):
             tail = IS.row(query.asked, query.expected)
             assert tail not in text
-        elif not by_id()[test].by_feature and query.asked != ("Yes", "No") and by_id()[test].number:
+        elif not isinstance(by_id()[test], FeatureTest) and query.asked != ("Yes", "No") and by_id()[test].number:
             assert not [word for word in query.expected if word and given_away(word, text)]
 
 
@@ -304,44 +307,48 @@ class TestAFileOfOnesOwn:
 
 
 class Own(FeatureCompletion):
-    """A test of another package that takes its words from the set, made from one that is a dataclass."""
+    """A test of another package that takes its words from the set, made in its own way from one that is a dataclass."""
 
     id = "own"
 
+    def __init__(self, asked: int = 0) -> None:
+        object.__setattr__(self, "asked", asked)
 
-class Plain(FeatureCompletion):
-    """One that writes its own, and is made with an argument."""
+
+class Plain(OneCellTest):
+    """One that writes its own."""
 
     id = "plain"
-    worded: ClassVar[bool] = False
 
-    def __init__(self, asked: int) -> None:
-        object.__setattr__(self, "asked", asked)
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        return [Query("plain-0", lambda: Prompt((), "", ""), table.columns[-1:], table.rows[0][-1:], 8)]
 
 
 class TestATestsWords:
     def test_are_the_default_ones_until_it_is_given_others(self) -> None:
-        test, paper = by_id()["full_completion"], load_prompts()["paper"]
+        test, paper = FullCompletion(), load_prompts()["paper"]
         assert test.prompts is default_prompts()
         worded = test.worded_by(paper)
         assert worded.prompts is paper
         assert test.prompts is default_prompts()
         assert worded == test
 
-    @pytest.mark.parametrize("test", all_tests(), ids=lambda test: test.id)
+    @pytest.mark.parametrize(
+        "test", [test for test in all_tests() if isinstance(test, WordedTest)], ids=lambda test: test.id
+    )
     def test_stay_with_it_in_another_process(self, test: Any) -> None:
         again = pickle.loads(pickle.dumps(test.worded_by(load_prompts()["paper"])))
         assert again.prompts == load_prompts()["paper"]
         assert again == test
 
     def test_can_be_given_to_one_that_is_made_in_its_own_way(self) -> None:
-        worded = Plain(3).worded_by(load_prompts()["paper"])
+        worded = Own(3).worded_by(load_prompts()["paper"])
         assert (vars(worded)["asked"], worded.prompts.name) == (3, "paper")
 
 
 def test_a_test_that_writes_its_own_prompts_is_planned_under_the_first_set_alone() -> None:
     model = resolve("simulated:oracle").open(ModelSettings())
-    names = [FeatureCompletion(), Own(), Plain(1)]
+    names = [FeatureCompletion(), Own(), Plain()]
     cells = plan([RunSource(model)], [SHIPS], [IS, load_serializers()["colon"]], names, RunConfig(), prompts=SETS)
     found = [(cell.name.test, cell.name.serializer, cell.name.prompts) for cell in cells]
     both = [

@@ -18,6 +18,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Query, Question
 from tabcontam.evidence.checks import given_away, rendered
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.prompts import PromptSet, default_prompts, load_prompts
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.membership import Membership
@@ -56,7 +57,8 @@ SMALL = st.builds(
 def queries(
     test: str, table: Table, serializer: Serializer = IS, seed: str = "0", prompts: PromptSet | None = None
 ) -> Sequence[Query]:
-    worded = by_id()[test].worded_by(prompts or default_prompts())
+    found = by_id()[test]
+    worded = found.worded_by(prompts or default_prompts()) if isinstance(found, WordedTest) else found
     try:
         return worded.queries(table, serializer, Random(seed))
     except Skip:

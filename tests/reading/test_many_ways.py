@@ -15,7 +15,7 @@ import pytest
 from benchmarks import answers
 from benchmarks.answers import ALLOWED, RIGHT, WRONG, judged, load
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Message, Prompt, Query
+from tabcontam.evidence.base import FeatureFacts, Message, Prompt, Query
 
 HERE = Path(__file__).parent / "ways"
 FILES = {"answers": os.environ.get("TABCONTAM_ANSWERS"), "own": None}
@@ -33,7 +33,16 @@ def query(held: dict[str, Any]) -> Query:
     chance = {name: CellPrediction.read(guess) for name, guess in held["chance"].items()}
     asked, expected = tuple(held["asked"]), tuple(held["expected"])
     values = {name: tuple(few) for name, few in held["values"].items()}
-    return Query(str(held["id"]), lambda: prompt, asked, expected, 256, paper=False, chance=chance, values=values)
+    return Query(
+        str(held["id"]),
+        lambda: prompt,
+        asked,
+        expected,
+        256,
+        paper=False,
+        chance=chance,
+        features=FeatureFacts(values=values),
+    )
 
 
 @pytest.mark.slow

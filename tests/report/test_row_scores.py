@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tabcontam.evidence.base import EvidenceKind, Family, Statistic
-from tabcontam.evidence.likelihood.perplexity import Perplexity
-from tabcontam.evidence.likelihood.published_scores import Loss, MinK
+from tabcontam.evidence.likelihood.published_scores import Loss, MinK, Perplexity
 from tabcontam.report.row_scores import EARLY, LATE, RowScore, scored_tables
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.verdicts.columns import record_of

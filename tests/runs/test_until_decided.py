@@ -21,6 +21,7 @@ from tabcontam.cli.commands import main
 from tabcontam.config import CALIBRATED, RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.models.base import Model, ModelRequest, PromptForm
@@ -38,7 +39,7 @@ from tabcontam.verdicts.thresholds import ALPHA
 from tests.made_tables import ships
 from tests.usual import USUAL
 
-ROWS = [test for test in USUAL if test.row_test and test.bet_on]
+ROWS = [test for test in USUAL if test.row_test and isinstance(test, BettingTest)]
 MATCHED = by_id()["matched_membership"]
 IN_TURNS = RunConfig(until_decided=True)
 IS = load_serializers()["is"]

@@ -122,7 +122,7 @@ def test_a_split_says_of_itself_what_is_otherwise(folder: Path) -> None:
     assert test.question.answers == {"y.": "Yes", "n.": "No"}
     assert test.question.text == "Is it?"
     assert [file.split for file in card.files] == ["train", "test"]
-    assert card.files[0].skip_rows == 0
+    assert card.files[0].layout.skip_rows == 0
 
 
 def test_splits_are_selected_by_name(folder: Path) -> None:

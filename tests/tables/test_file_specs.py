@@ -422,8 +422,8 @@ def test_what_the_user_says_of_a_text_is_taken_over_what_is_found(
     table = load_table(written(tmp_path, text), form=form)
     assert table.columns == columns
     assert first is None or table.rows[0] == first
-    assert table.reading == str(form) != ""
-    assert table.header is (form.header is not False)
+    assert table.read.options == str(form) != ""
+    assert table.read.header is (form.header is not False)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.readers import archives, base, excel, sqlite_files
+from tabcontam.tables.readers import archives, base, databases, excel
 from tabcontam.tables.readers.base import File
 from tabcontam.tables.readers.file_kinds import read_file, stem
 from tabcontam.tables.table import Table, load_table
@@ -362,9 +362,9 @@ def test_a_database_in_use_is_read_and_left_as_it_is(put: Put, tmp_path: Path) -
 def test_a_view_that_has_no_end_is_one_line(put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     view = "CREATE VIEW v AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT a, a AS b FROM n"
     path = put("my.db", sqlite(view))
-    monkeypatch.setattr(sqlite_files, "MOST_CELLS", 1000)
+    monkeypatch.setattr(databases, "MOST_CELLS", 1000)
     assert "more than 50,000,000 cells" in failure(path)
-    monkeypatch.setattr(sqlite_files, "SECONDS", 0.0)
+    monkeypatch.setattr(databases, "SECONDS", 0.0)
     silent = put("silent.db", sqlite(f"{view} WHERE a < 0"))
     assert "is not a readable SQLite database: interrupted" in failure(silent)
 

@@ -58,7 +58,7 @@ def refused(text: str, form: TextFormat = FOUND_OUT, name: str = "my.csv") -> st
 )  # fmt: skip
 def test_a_file_is_read_below_what_stands_above_its_table(name: str, columns: tuple[str, ...], line: str) -> None:
     table = load_table(str(FILES / name))
-    assert (table.columns, table.read) == (columns, line.replace(" x ", " \N{MULTIPLICATION SIGN} "))
+    assert (table.columns, table.read.how) == (columns, line.replace(" x ", " \N{MULTIPLICATION SIGN} "))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_large_file_is_read_as_a_small_one(
     assert large.whole is not None
 
     def same(table: Table) -> object:
-        return table.columns, table.rows, table.read
+        return table.columns, table.rows, table.read.how
 
     assert same(large) == same(whole)
 
@@ -335,7 +335,7 @@ def test_a_packed_large_file_says_in_what_it_was(tmp_path: Path) -> None:
     for name, packed in (("my.csv.gz", "gzip"), ("my.zip", "ZIP, 'data/my.csv'")):
         for whole in (False, True):
             table = load_table(str(tmp_path / name), whole=whole)
-            assert table.read.startswith(f"read as CSV ({packed}): ',', UTF-8, header in line 2, 40 rows")
+            assert table.read.how.startswith(f"read as CSV ({packed}): ',', UTF-8, header in line 2, 40 rows")
 
 
 @pytest.mark.usefixtures("small")

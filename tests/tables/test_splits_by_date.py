@@ -152,13 +152,13 @@ def test_a_month_is_written_with_two_digits() -> None:
 
 @pytest.mark.slow
 @needs_data
-@pytest.mark.parametrize("name", sorted(name for name, card in load_cards().items() if card.dated_by))
+@pytest.mark.parametrize("name", sorted(name for name, card in load_cards().items() if card.dates.dated_by))
 def test_the_rows_of_each_dated_card_are_between_its_dates(name: str) -> None:
     card, months = load_cards()[name], months_of(load_table(name))
-    assert max(months) == card.completed[:7]
+    assert max(months) == card.dates.completed[:7]
     assert card.released_source.startswith("https://")
     if name != "internationals":  # whose rows are older than the web
-        assert min(months) == card.released[:7]
+        assert min(months) == card.dates.released[:7]
 
 
 @pytest.mark.slow

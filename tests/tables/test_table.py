@@ -19,9 +19,18 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.tables import table as datasets
-from tabcontam.tables.dataset_cards import Card, ClassificationQuestion, Edition, find_card, load_card, load_cards
+from tabcontam.tables.dataset_cards import (
+    Card,
+    ClassificationQuestion,
+    DataDates,
+    Edition,
+    find_card,
+    load_card,
+    load_cards,
+)
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.editions import cache_folder, edition_bytes
+from tabcontam.tables.file_layouts import FileLayout
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.text_tasks import TextForm
 
@@ -155,7 +164,7 @@ def edition_of(content: bytes = CONTENT, *addresses: str) -> Edition:
 
 
 def card_of(edition: Edition) -> Card:
-    return Card(name="toy", title="Toy", released="2020", licence="CC0", editions=(edition,))
+    return Card(name="toy", title="Toy", dates=DataDates("2020"), licence="CC0", editions=(edition,))
 
 
 # Cards
@@ -163,7 +172,7 @@ def card_of(edition: Edition) -> Card:
 
 def test_the_cards_are_fifteen_tables_and_six_datasets_of_texts() -> None:
     assert set(CARDS) == COLUMNS.keys() | RECORDS.keys() | TEXTS.keys()
-    assert {name for name, card in CARDS.items() if card.completed} == RECORDS.keys()
+    assert {name for name, card in CARDS.items() if card.dates.completed} == RECORDS.keys()
     assert len(COLUMNS) == 15
     assert {name for name, card in CARDS.items() if any(file.text for file in card.files)} == TEXTS.keys()
 
@@ -179,7 +188,7 @@ def test_names_and_aliases_belong_to_one_card() -> None:
 def test_every_card_keeps_the_schema() -> None:
     for card in CARDS.values():
         assert re.fullmatch(r"[a-z0-9_-]+", card.name)
-        assert re.match(r"(19|20)\d\d(-\d\d)*$", card.released), card.name
+        assert re.match(r"(19|20)\d\d(-\d\d)*$", card.dates.released), card.name
         assert card.licence, card.name
         assert card.doi is None or re.match(r"10\.\d+/\S+$", card.doi), card.name
         assert len({edition.name for edition in card.editions}) == len(card.editions), card.name
@@ -416,9 +425,8 @@ def test_a_fetched_table_is_read_as_the_card_says(
 ) -> None:
     site.files["/toy.csv"] = b"# note\n0;1 ; x\n\n1;2 ; y\n"
     edition = edition_of(site.files["/toy.csv"], f"{site.url}/toy.csv")
-    edition = replace(
-        edition, columns=("", "a", "b"), delimiter=";", strip=True, skip_rows=1, drop=("",), missing=frozenset("x")
-    )
+    layout = FileLayout(columns=("", "a", "b"), delimiter=";", strip=True, skip_rows=1, drop=("",))
+    edition = replace(edition, layout=layout, missing=frozenset("x"))
     monkeypatch.setattr(datasets, "find_card", lambda name: card_of(edition) if name == "toy" else None)
     table = load_table("toy@web")
     assert table.columns == ("a", "b")

@@ -7,8 +7,7 @@ import pytest
 from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.errors import Skip
 from tabcontam.twins.base import UnseenTwin
-from tabcontam.twins.twin_check import checked
-from tabcontam.twins.twin_making import TWINS
+from tabcontam.twins.twin_making import TWINS, checked
 from tabcontam.twins.twin_sample import TwinSample, sample
 from tests.twins.made import fleet
 

@@ -60,7 +60,7 @@ def _dataset(table: str) -> dict[str, Any]:
 
 def _cell(llm: str, table: str, hits: Hits) -> dict[str, Any]:
     card, entry = load_cards().get(table), load_catalogue().get(llm)
-    right = hits(llm, table, bool(card and entry and entry.cutoff and card.released < entry.cutoff))
+    right = hits(llm, table, bool(card and entry and entry.cutoff and card.dates.released < entry.cutoff))
     dataset = _dataset(table)
     return cell(
         llm,

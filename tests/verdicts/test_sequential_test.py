@@ -9,6 +9,7 @@ import pytest
 from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Trial
+from tabcontam.evidence.mixins import BettingTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
@@ -33,10 +34,13 @@ def decided(
     kind: str, share: float = 0.25, level: float = LEVEL, silent: int = 0
 ) -> tuple[SequentialOutcome, SequentialTest, list[int]]:
     """How it ends with an answerer, who declines the first so many queries; and how many were asked at a time."""
-    queries = sorted(((cell, query) for cell in cells() for query in cell.queries), key=lambda slot: slot[1].turn or 0)
+    queries = sorted(
+        ((cell, query) for cell in cells() for query in cell.queries), key=lambda slot: slot[1].bet.turn or 0
+    )
     asked = [query for _, query in queries]
     model, decliner = (SimulatedModel(who).prepare(ships(), asked) for who in (kind, "decliner"))
-    deciding = SequentialTest([(cell.test, query) for cell, query in queries], level, share, lambda test, trial: trial)
+    betting = [(cell.test, query) for cell, query in queries if isinstance(cell.test, BettingTest)]
+    deciding = SequentialTest(betting, level, share, lambda test, trial: trial)
     rounds: list[int] = []
     while needed := deciding.next:
         rounds.append(len(needed))

@@ -27,7 +27,7 @@ def other_cards(table: Table) -> tuple[Card, ...]:
 
     def is_other(card: Card) -> bool:
         # decoys about tables do not come from cards of texts
-        if card.completed or any(edition.text for edition in card.editions):
+        if card.dates.completed or any(edition.text for edition in card.editions):
             return False
         theirs = (*card.names, *card.not_aliases)
         if any(stands_in(mine, name) or stands_in(name, mine) for mine in names for name in theirs):
@@ -40,12 +40,12 @@ def other_cards(table: Table) -> tuple[Card, ...]:
 
 def described(card: Card) -> Edition:
     """Return the first edition whose features the card lists, or the first edition if the card lists none."""
-    return next((edition for edition in card.editions if edition.columns), card.editions[0])
+    return next((edition for edition in card.editions if edition.layout.columns), card.editions[0])
 
 
 def features_of(card: Card) -> tuple[str, ...]:
     """Return the features that a card lists, or () if only the dataset's file names them."""
-    return described(card).columns or ()
+    return described(card).layout.columns or ()
 
 
 def title_of(card: Card) -> str:

@@ -9,7 +9,8 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
-from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.knowledge.word_test import WordListTest
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -19,7 +20,7 @@ UNIT = "names of features"
 
 
 @dataclass(frozen=True)
-class FeatureListInformed(WordTest):
+class FeatureListInformed(WordedTest, WordListTest):
     """Given the dataset's name and some of its features, the model must name its other features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
@@ -53,7 +54,6 @@ class FeatureListInformed(WordTest):
     id: ClassVar[str] = "feature_list_informed"
     title: ClassVar[str] = "Feature list, informed"
     published = PublishedRule("answers name features of the table that the prompt does not", 1, source=RONVAL)
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     repeats: int = 3
     shown: int = 5
@@ -85,7 +85,7 @@ class FeatureListInformed(WordTest):
 
 
 @dataclass(frozen=True)
-class FeatureListUninformed(WordTest):
+class FeatureListUninformed(WordedTest, WordListTest):
     """Given only the dataset's name, the model must name the dataset's features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
@@ -114,7 +114,6 @@ class FeatureListUninformed(WordTest):
     id: ClassVar[str] = "feature_list_uninformed"
     title: ClassVar[str] = "Feature list, uninformed"
     published = PublishedRule("answers name features of the table", 2, source=RONVAL)
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     decoys: int = 6
 

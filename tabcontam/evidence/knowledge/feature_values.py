@@ -12,7 +12,8 @@ from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
 from tabcontam.evidence.base import RONVAL, EvidenceKind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import draw_until_valid, rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, other_titles, with_decoys
-from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.knowledge.word_test import WordListTest
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import (
     LEAST_FEATURE_VALUES,
     MOST_ASKED_FEATURES,
@@ -33,7 +34,7 @@ VALUES = WordAnswers(USUAL_VALUES)
 
 
 @dataclass(frozen=True)
-class FeatureValuesInformed(WordTest):
+class FeatureValuesInformed(WordedTest, WordListTest):
     """Given the dataset's name, a categorical feature and four rows, the model must name the feature's other values.
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
@@ -71,7 +72,6 @@ class FeatureValuesInformed(WordTest):
     published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 
@@ -136,7 +136,7 @@ class FeatureValuesInformed(WordTest):
 
 
 @dataclass(frozen=True)
-class FeatureValuesUninformed(WordTest):
+class FeatureValuesUninformed(WordedTest, WordListTest):
     """Given the dataset's name and a categorical feature, the model must name the feature's values.
 
     Measures: whether the values of a feature are known. A page that describes the feature is enough to pass.
@@ -167,7 +167,6 @@ class FeatureValuesUninformed(WordTest):
     title: ClassVar[str] = "Feature values, uninformed"
     published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 

@@ -15,6 +15,7 @@ from tabcontam.evidence.checks import draw_until_valid, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.word_test import WordTest, trials_about_table
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach
 from tabcontam.evidence.thresholds import (
     KEPT_SHARE,
@@ -67,17 +68,15 @@ class DecoyComparison(NamedTuple):
         return sum(map(_names, self.decoys))
 
 
-class RecognitionTest(WordTest):
+class RecognitionTest(WordedTest, WordTest):
     """A test that reads a dataset's name and is decided by Algorithm 1; names of other datasets do not count.
 
     The test compares how often the dataset is named in answers about it and in answers about its decoys (Fisher's exact
     test, one-sided). An answer that declines counts as one that does not name it.
     """
 
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
-    pool: ClassVar[str] = ""
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each kind is compared with the true queries separately
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
@@ -137,14 +136,11 @@ class RecognitionTest(WordTest):
         return trial.readable or (trial.reading is not None and has_text)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the best possible answers would not be a detection, or None if they would be."""
         true = sum(not query.decoy_of for query in queries)
         decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
         if not decoys:
             return "there are no decoys to compare with"
         least = any_dependence([hypergeometric_tail(true, true, true, true + count) for count in decoys.values()])
-        if least <= level:
-            return None
         best = f"a model named the dataset in all {true} answers about it and in none about decoys"
         return explain_out_of_reach("questions", best, least, level)
 

@@ -26,6 +26,7 @@ from tabcontam.evidence.base import (
     Trial,
     as_read,
 )
+from tabcontam.evidence.mixins import PooledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LONGEST_ITEM_WORDS
 from tabcontam.reading.answer_readers import NOTHING, PREFIX
@@ -53,22 +54,13 @@ MORE = "x"  # appended to a cut answer, to see which of its words may be incompl
 
 
 class WordTest(Test):
-    """A test that reads a list of words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys.
-
-    Each expected word is weighed separately. If `s` of the `D + 1` answers about the table and its `D` decoys contain a
-    word, all answers have the same chance under the null model to be among these `s`. So the chance that the true
-    answer contains the word is `s / (D + 1)`. This chance is higher if the true answer is longer than the others, and
-    never lower than for a reader who knows only the topic (`Query.chance`). A word counts -log2 of its chance in bits.
-    A list that is too short for a detection is weighed together with the table's other lists of names and values; a
-    word that two lists contain counts in the first list.
-    """
+    """A test that reads words, decided by Algorithm 1 (Ronval et al. 2024, section 3.2) or against decoys."""
 
     unit: ClassVar[str] = "words"  # the counted items, such as names of features
     family: ClassVar[Family] = Family.KNOWLEDGE
     kind: ClassVar[EvidenceKind] = EvidenceKind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
     answering: ClassVar[AnswerKind] = WordAnswers()
-    pool: ClassVar[str] = "names and values"
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether the answer's line ended before the cut. A list with one item a line is never complete."""
@@ -105,6 +97,20 @@ class WordTest(Test):
             return False
         lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
         return bool(lengths) and median(lengths) <= LONGEST_ITEM_WORDS
+
+
+class WordListTest(PooledTest, WordTest):
+    """A test that asks for a list of words and weighs how many of them are named.
+
+    Each expected word is weighed separately. If `s` of the `D + 1` answers about the table and its `D` decoys contain a
+    word, all answers have the same chance under the null model to be among these `s`. So the chance that the true
+    answer contains the word is `s / (D + 1)`. This chance is higher if the true answer is longer than the others, and
+    never lower than for a reader who knows only the topic (`Query.chance`). A word counts -log2 of its chance in bits.
+    A list that is too short for a detection is weighed together with the table's other lists of names and values; a
+    word that two lists contain counts in the first list.
+    """
+
+    pool: ClassVar[str] = "names and values"
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often answers name the expected words for the table than for its decoys."""
@@ -164,8 +170,6 @@ class WordTest(Test):
                 decoys = sum(other.decoy_of == query.id and word in other.expected for other in queries)
                 chances.setdefault(_key(word), max(prediction.surest, 1 / (1 + decoys)))
         least = prod(chances.values())
-        if least <= level:
-            return None
         best = f"a model named all {len(chances)} of them for this table and none for other data"
         return explain_out_of_reach(self.unit, best, least, level)
 

@@ -29,7 +29,7 @@ from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.tables.withheld_rows import comparable_rows
+from tabcontam.tables.unread_rows import comparable_rows
 
 UNIT = "nats a token"
 
@@ -148,11 +148,10 @@ class DatasetInference(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test could detect nothing (too few rows), or None if it could."""
         withheld = sum(bool(query.decoy_of) for query in queries)
         least = max(1 / comb(len(queries), withheld), 1 / (PERMUTATION_DRAWS + 1))
         best = "each published row were likelier than all withheld ones"
-        return None if least <= level else explain_out_of_reach("rows", best, least, level)
+        return explain_out_of_reach("rows", best, least, level)
 
 
 def _check_alike(

@@ -36,8 +36,6 @@ from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
-STATISTIC = "chance of the row's own number"
-
 
 @dataclass(frozen=True)
 class Digits(LikelihoodTest):
@@ -91,7 +89,9 @@ class Digits(LikelihoodTest):
         """
         left_out: dict[str, str] = {}
         chosen: list[int] = []
-        for place in _long(table)[:MOST_TRIED_COLUMNS]:
+        numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
+        numeric.sort(key=lambda place: -len(table.distinct(table.columns[place])))
+        for place in numeric[:MOST_TRIED_COLUMNS]:
             groups = groups_of(table, place, distinguishable_rows(table, place), MOST_DIGIT_ROWS, rng)
             if not groups or len(chosen) == MOST_DIGIT_COLUMNS:
                 continue
@@ -145,7 +145,7 @@ class Digits(LikelihoodTest):
         not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=chance, expected=expected),
+            statistic=Statistic(name="chance of the row's own number", value=chance, expected=expected),
             null="numbers that differ in their last digits are exchanged within groups of rows",
             sentence=f"rows' own numbers have a mean chance of {chance:.2f} among those of similar rows "
             f"({expected:.2f} expected; {describe_p_value(p_value)}), and are the likeliest in {likeliest} of {rows} "
@@ -165,12 +165,11 @@ class Digits(LikelihoodTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test could detect nothing (too few columns or rows), or None if it could."""
         columns = {query.asked[0] for query in queries}
         least = fisher([1 / (PERMUTATION_DRAWS + 1)] * (len(columns) - 1))
         if len(columns) < 2:
             return f"{', '.join(columns) or 'no column'} alone has digits to ask about, and a finding needs two columns"
-        return None if least <= level else explain_out_of_reach("columns", "the model knew all rows", least, level)
+        return explain_out_of_reach("columns", "the model knew all rows", least, level)
 
 
 def _none_left(table: Table, tried: dict[str, str]) -> str:
@@ -180,12 +179,6 @@ def _none_left(table: Table, tried: dict[str, str]) -> str:
     named = "; ".join(f"{column} ({why})" for column, why in list(tried.items())[:most_named])
     more = f"; and {len(tried) - most_named} more" if len(tried) > most_named else ""
     return f"the last digits of {table.name} can be predicted without memory: {named}{more}"
-
-
-def _long(table: Table) -> list[int]:
-    """Return the columns of numbers, first those with the most different numbers."""
-    numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
-    return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
 
 
 def _matched(trials: Sequence[Trial]) -> MatchedResult:

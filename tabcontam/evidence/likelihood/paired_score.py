@@ -26,7 +26,6 @@ from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
 
 SALT = "perplexity"  # seed of this twin, which is neither the decoys' twin nor the one that a control has read
-STATISTIC = "AUC against a twin's rows"
 
 
 class PairedScore(LikelihoodTest):
@@ -89,7 +88,7 @@ class PairedScore(LikelihoodTest):
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=value, expected=0.5),
+            statistic=Statistic(name="AUC against a twin's rows", value=value, expected=0.5),
             null="a shuffled twin's row in the place of each row",
             sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{format_interval(interval)}; "
             f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{format_interval(apart)}; "

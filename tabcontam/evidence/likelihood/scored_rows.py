@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from math import isfinite, sqrt
 from typing import ClassVar, NamedTuple
 
-from tabcontam.evidence.base import Capability, EvidenceKind, Family, Query, Reading, Test, Trial
+from tabcontam.evidence.base import Capability, EvidenceKind, Family, Query, Reading, Trial
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.questions import Passage, ReplyState, Scores, Token
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 
-class LikelihoodTest(Test):
+class LikelihoodTest(FeatureTest):
     """A test in which a model scores rows of a table."""
 
     family: ClassVar[Family] = Family.LIKELIHOOD
     kind: ClassVar[EvidenceKind] = EvidenceKind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
-    by_feature: ClassVar[bool] = True
 
 
 class ValueToken(NamedTuple):

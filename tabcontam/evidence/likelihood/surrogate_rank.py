@@ -19,6 +19,7 @@ from tabcontam.evidence.base import (
     Answer,
     Capability,
     Evidence,
+    FeatureFacts,
     Likelihoods,
     Query,
     Reading,
@@ -30,6 +31,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
+from tabcontam.evidence.mixins import InWordsTest, LearningTest
 from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
@@ -61,7 +63,7 @@ from tabcontam.tables.table import Table
 
 
 @dataclass(frozen=True)
-class SurrogateRank(LikelihoodTest):
+class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
     """The model is asked nothing: one cell of each row is replaced by others, and all are ranked by likelihood.
 
     Measures: whether the row's own cell is likelier to the model than other values that could replace it. This row test
@@ -115,12 +117,6 @@ class SurrogateRank(LikelihoodTest):
     def in_words(self, samples: int | None) -> "Test | None":
         """Return the test that asks for short cells `samples` times, or None if `samples` is None."""
         return SampledRank(samples) if samples else None
-
-    def too_small(self, rows: int) -> str | None:
-        """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
-        if rows >= LEAST_DRAWABLE_ROWS:
-            return None
-        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each row with a cell that can be drawn. Raises `Skip` if there are fewer than twenty."""
@@ -291,7 +287,7 @@ def _query(
         rows=(row,),
         not_expected=alternatives,
         row=row,
-        lies_in={feature: lies[feature]} if feature in lies else {},
+        features=FeatureFacts({feature: lies[feature]} if feature in lies else {}),
     )
 
 
@@ -340,4 +336,4 @@ def _rank(query: Query, values: Sequence[float]) -> _OwnCellRank:
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
     place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
-    return _OwnCellRank(rank, RANKED_SURROGATES + 1, place, query.lies_in.get(feature, feature))
+    return _OwnCellRank(rank, RANKED_SURROGATES + 1, place, query.features.lies_in.get(feature, feature))

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
+from math import isfinite, sqrt
 from random import Random
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import ClassVar
 
 from tabcontam.errors import Skip
@@ -16,6 +16,7 @@ from tabcontam.evidence.base import (
     EvidenceKind,
     Family,
     Likelihoods,
+    PublishedRule,
     Query,
     Reading,
     ReplyState,
@@ -25,19 +26,19 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.order.order_signs import strongest
-from tabcontam.evidence.order.sharded_t import ShardedTRule, gains_of, published_p_value
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
     AIMED_SHARDS,
     AIMED_SHARDS_OF_FEW_ROWS,
     LEAST_SHARD_ROWS,
+    MEMORYLESS_LEVEL,
     MOST_EXAMINED_ROWS,
     MOST_SHARD_ROWS,
     MOST_SHARD_TOKENS,
     MOST_SHARDS,
+    SHARDED_T_LEVEL,
 )
-from tabcontam.evidence.thresholds import MEMORYLESS_LEVEL as BLIND_LEVEL
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.rank_sums import signed_rank_tail
 from tabcontam.tables.known_rows import not_known
@@ -46,7 +47,58 @@ from tabcontam.tables.table import Table
 
 SHORTEST = 2 * AIMED_SHARDS_OF_FEW_ROWS  # rows that a table needs
 TOKEN = re.compile(r"[^\W\d_]{1,5}|[\W\d_]")
-STATISTIC = "shards of rows that are likelier in the file's order than backwards"
+GAIN = re.compile(r"(\S+) nats")  # as `read` writes it
+
+
+@dataclass(frozen=True)
+class ShardedTRule(PublishedRule):
+    """The rule that calls a table contaminated if its shards are likelier in the file's order, by Student's t."""
+
+    def finds(self, trials: Sequence[Trial]) -> bool | None:
+        """Return the rule's decision: False if the t-test is not defined."""
+        p_value = published_p_value(gains_of(trials))
+        return p_value is not None and p_value <= SHARDED_T_LEVEL
+
+    def lacks(self, trials: Sequence[Trial]) -> str | None:
+        """Return why the t-test is not defined, or None if it is.
+
+        It needs the deviation of at least two different gains.
+        """
+        if published_p_value(gains_of(trials)) is not None:
+            return None
+        return "fewer than two shards were scored, or all differ by the same amount"
+
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """Return how many shards are likelier in the file's order than in the other order."""
+        return sum(gain > 0 for gain in gains_of(trials))
+
+    def describe(self, trials: Sequence[Trial]) -> str:
+        """Return the mean gain and the p-value, in words."""
+        gains = gains_of(trials)
+        if not gains:
+            return "no shard was scored"
+        p_value = published_p_value(gains)
+        decided = "no t-test" if p_value is None else f"{describe_p_value(p_value)} by the t-test over shards"
+        return f"{super().describe(trials)}: by {fmean(gains):+.2f} nats on average ({decided})"
+
+
+def gains_of(trials: Sequence[Trial]) -> list[float]:
+    """Return by how many nats each shard is likelier in the file's order; shards that were not scored are left out."""
+    read = [trial.reading.parsed for trial in trials if trial.reading and isinstance(trial.reading.parsed, str)]
+    return [float(match[1]) for match in map(GAIN.fullmatch, read) if match]
+
+
+def published_p_value(gains: Sequence[float]) -> float | None:
+    """Return the p-value of Oren et al. 2024, section 3.2: Student's t over the shards' gains, one-sided.
+
+    The deviation is that of a sample, and the tail is computed directly. Return None if the test is not defined: there
+    are fewer than two shards, or all gains are equal.
+    """
+    if len(gains) < 2 or not (deviation := stdev(gains)):
+        return None
+    from scipy.special import stdtr
+
+    return float(stdtr(len(gains) - 1, -fmean(gains) / deviation * sqrt(len(gains))))
 
 
 @dataclass(frozen=True)
@@ -112,9 +164,8 @@ class RowOrder(Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return a query for each shard; the file's order comes first. Raises `Skip` if the order cannot be tested."""
         examined = shards_of(table, serializer, rng)
-        windows = _cut(
-            table, not_known(table, range(len(table.rows))), MOST_SHARD_ROWS, rng
-        )  # a few rows may not show an order
+        rows = not_known(table, range(len(table.rows)))
+        windows = _cut(table, rows, MOST_SHARD_ROWS, rng)  # a few rows may not show an order
         strata = strata_of(table, examined[:MOST_SHARDS], windows or examined, rng.getrandbits(64))
         turned = {shard: strata.turned(shard, table.rows) for shard in examined}
         _check_blind(table, serializer, {shard: other for shard, other in turned.items() if other})
@@ -137,13 +188,14 @@ class RowOrder(Test):
         """Return the exact p-value of the signed ranks, and the p-value of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
+        likelier = "likelier in the file's order than backwards"
         mean = f", by {fmean(gains):+.2f} nats on average" if gains else ""
         by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
         unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
         return Evidence(
-            statistic=Statistic(name=STATISTIC, value=first, expected=len(gains) / 2),
+            statistic=Statistic(name=f"shards of rows that are {likelier}", value=first, expected=len(gains) / 2),
             null="rows that may change places could as well stand the other way round",
-            sentence=f"{first} of {len(gains)} shards are likelier in the file's order than backwards "
+            sentence=f"{first} of {len(gains)} shards are {likelier} "
             f"({format_small_number(len(gains) / 2)} expected){mean} "
             f"({describe_p_value(p_value)}){by_t}{unread * (len(gains) < len(trials))}",
             hits=first,
@@ -154,12 +206,8 @@ class RowOrder(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why the test could detect nothing, even if all shards are likelier in order; None if it could."""
-        least = 0.5 ** len(queries)
-        if least <= level:
-            return None
         best = "the file's order were the likelier one in each shard"
-        return explain_out_of_reach("rows that may change places", best, least, level)
+        return explain_out_of_reach("rows that may change places", best, 0.5 ** len(queries), level)
 
 
 def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
@@ -172,34 +220,18 @@ def shards_of(table: Table, serializer: Serializer, rng: Random) -> Shards:
         raise Skip(f"{table.name} has {len(rows)} rows to ask about; the test needs {SHORTEST}")
     sample = [serializer.row(table.columns, table.rows[row]) for row in rows[:: max(1, len(rows) // 100)]]
     fitting = int(MOST_SHARD_TOKENS / (fmean(len(TOKEN.findall(text)) for text in sample) + 1))
-    length = max(
-        2,
-        min(
-            fitting,
-            MOST_SHARD_ROWS,
-            max(min(LEAST_SHARD_ROWS, len(rows) // AIMED_SHARDS_OF_FEW_ROWS), len(rows) // AIMED_SHARDS),
-        ),
-    )
-    return _cut(table, rows, length, rng)
+    aimed = max(min(LEAST_SHARD_ROWS, len(rows) // AIMED_SHARDS_OF_FEW_ROWS), len(rows) // AIMED_SHARDS)
+    return _cut(table, rows, max(2, min(fitting, MOST_SHARD_ROWS, aimed)), rng)
 
 
 def _cut(table: Table, rows: Sequence[int], length: int, rng: Random) -> Shards:
-    found = [
-        tuple(run[start : start + length])
-        for run in _runs(table, rows)
-        for start in range(0, len(run) - length + 1, length)
-    ]
-    return tuple(rng.sample(found, min(len(found), max(MOST_SHARDS, MOST_EXAMINED_ROWS // length))))
-
-
-def _runs(table: Table, rows: Sequence[int]) -> list[list[int]]:
-    """Return these rows in runs that are consecutive in the file: a sample of a large file has gaps."""
-    found: list[list[int]] = []
+    runs: list[list[int]] = []  # rows that are consecutive in the file: a sample of a large file has gaps
     for row in rows:
-        if not table.rows_before[row] or not found:
-            found.append([])
-        found[-1].append(row)
-    return found
+        if not table.rows_before[row] or not runs:
+            runs.append([])
+        runs[-1].append(row)
+    found = [tuple(run[at : at + length]) for run in runs for at in range(0, len(run) - length + 1, length)]
+    return tuple(rng.sample(found, min(len(found), max(MOST_SHARDS, MOST_EXAMINED_ROWS // length))))
 
 
 def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int, ...], tuple[int, ...]]) -> None:
@@ -208,7 +240,7 @@ def _check_blind(table: Table, serializer: Serializer, turned: Mapping[tuple[int
     reader, p_value = strongest(
         columns, list(turned.items()), lambda row: serializer.row(table.columns, table.rows[row])
     )
-    if p_value <= BLIND_LEVEL:
+    if p_value <= MEMORYLESS_LEVEL:
         raise Skip(
             f"a reader that prefers {reader} finds the order of {table.name} without having read the table "
             f"({describe_p_value(p_value)})"

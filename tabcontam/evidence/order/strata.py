@@ -35,7 +35,6 @@ class Strata:
     columns in which rows that change places have equal values to the reason.
     """
 
-    shards: Shards
     classes: Ints
     numbering: tuple[int, ...]
     fixed: Mapping[str, str]
@@ -75,19 +74,15 @@ def strata_of(table: Table, shards: Shards, examined: Shards, seed: int) -> Stra
     rng, places = np.random.default_rng(seed), np.array(examined)
     while True:
         classes = _classes(len(table.rows), codes.values())
-        found = Strata(shards, classes, numbering, fixed)
-        if least_p_value(found, table.rows) > MOST_LEAST_P_VALUE:
+        found = Strata(classes, numbering, fixed)
+        turning = sum(found.turned(shard, table.rows) is not None for shard in shards)
+        if 0.5**turning > MOST_LEAST_P_VALUE:  # the p-value if all shards are likelier in the file's order
             raise Skip(_ordered(table, fixed))
         out = _standing_out(columns, _orders(places, classes, rng), classes)
         if codes.keys() >= {number for number, _ in out}:
             return found
         fixed |= {standing.column: standing.sign for _, standing in out}
         codes |= {number: columns[number].codes for number, _ in out}
-
-
-def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]]) -> float:
-    """Return the smallest possible p-value, which results if all shards are likelier in the file's order."""
-    return float(0.5 ** sum(strata.turned(shard, rows) is not None for shard in strata.shards))
 
 
 def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[ColumnCells]]:

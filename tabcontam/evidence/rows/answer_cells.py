@@ -43,8 +43,8 @@ def sorts_of(query: Query, serializer: Serializer) -> dict[str, FeatureValues]:
         return [cell for cells in shown() if (cell := cells.get(name))]
 
     def sort(name: str) -> FeatureValues:
-        if name in query.values:
-            return FeatureValues(query.values[name], listed=True)
+        if name in query.features.values:
+            return FeatureValues(query.features.values[name], listed=True)
         prediction = query.chance.get(name)
         return FeatureValues(prediction.values if prediction else (), partial(values, name))
 
@@ -186,7 +186,7 @@ def cells_by_order(
                 continue
             row = {name: cells[place] for name, place in zip(query.asked, asked_places, strict=True)}
             if all(_fitting(name, cell, sorts[name], exact) for name, cell in row.items()):
-                written = serializer.row((), cells)
+                written = serializer.row([""] * len(cells), cells)
                 if not exact or written.endswith(line.strip()):
                     return values_bare(row, sorts)
     return {}

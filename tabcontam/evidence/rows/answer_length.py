@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import Serializer
@@ -19,31 +20,12 @@ def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], 
     token for every three letters, anything else one token a byte, since some tokenizers split numbers into digits.
     """
 
-    names = tokens_in(serializer.alone(columns, [""] * len(columns)))
-    bytes_of = cached_fact(table, ("longest cells", tuple(columns)), lambda: _bytes_of_longest(table, columns))
-    if names + bytes_of <= least:  # no cell has more tokens than bytes
-        return least
-    row = cached_fact(table, ("longest row", tuple(columns)), lambda: _longest(table, columns))
+    def longest() -> tuple[Cell, ...]:
+        tokens = cache(lambda cell: tokens_in(cell or ""))
+        return max(zip(*map(table.column, columns), strict=True), key=lambda row: sum(map(tokens, row)))
+
+    row = cached_fact(table, ("longest row", tuple(columns)), longest)
     return max(least, min(tokens_in(serializer.alone(columns, row)), MOST))
-
-
-def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
-    """Return the sum of the bytes of the longest cell in each of these columns: an upper bound for a row."""
-    cells = (set(table.column(name)) for name in columns)
-    sizes = ((len(cell.encode("utf-8", "replace")) for cell in of_column if cell) for of_column in cells)
-    return sum(max(own, default=0) for own in sizes)
-
-
-def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
-    lengths: dict[Cell, int] = {None: 0}
-
-    def length(cells: Sequence[Cell]) -> int:
-        for cell in cells:
-            if cell not in lengths:
-                lengths[cell] = tokens_in(cell or "")
-        return sum(map(lengths.__getitem__, cells))
-
-    return max(zip(*map(table.column, columns), strict=True), key=length)
 
 
 # piece: letters that any tokenizer joins, on average

@@ -1,13 +1,14 @@
-"""The worth of the answers about a row: for each cell, the baseline's chance of the answer and its bits."""
+"""The worth of the answers about a row, cell by cell: the baseline's chance, the bits, and the bets on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import ratios, worths
-from tabcontam.evidence.base import Trial
+from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.mixins import BettingTest, ReferredTest
 from tabcontam.evidence.samples import by_query, is_sample
 from tabcontam.reading.answer_text import is_mark, same_value, value_key
 from tabcontam.reading.value_forms import FeatureValues
@@ -126,7 +127,7 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
             chances = tuple(min(1.0, sum(each)) for each in zip(*distinct.values(), strict=True))
             places = [answer.place for answer in answers if answer.place is not None]
             worth = AnswerWorth.at(chances, min(places, default=None))
-            lies_in, right = query.lies_in.get(name, name), any(answer.right for answer in answers)
+            lies_in, right = query.features.lies_in.get(name, name), any(answer.right for answer in answers)
             silent = _silent(guess, truth[name])
             given[name] = AnsweredCell(lies_in, chances[0], right, worth.outcomes, worth.bits, worth.ratio, *silent)
     known = [name for name in query.chance if truth[name] is not None]
@@ -135,7 +136,7 @@ def _together(trials: Sequence[Trial]) -> AnsweredRow:
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
         readable=any(trial.readable for trial in trials),
-        bet_on=query.turn is not None,
+        bet_on=query.bet.turn is not None,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
 
@@ -174,3 +175,36 @@ def _silent(prediction: CellPrediction, cell: Cell) -> tuple[float, float, float
     mean = sum(bits * chance for bits, chance in worth.outcomes)
     variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
     return worth.ratio, worth.bits, mean, variance
+
+
+class CellBets(BettingTest):
+    """A test whose answers are bet on cell by cell."""
+
+    def stakes(self, trial: Trial) -> Sequence[Stake]:
+        """Return a stake for each answered cell at the baseline's chance, except cells that are certain or conceded."""
+        return answered_row(trial).stakes
+
+    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
+        """Return two trials: one with the row's true cells, the other with the baseline's likeliest values."""
+        truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
+        likeliest = ((name, prediction.likeliest) for name, prediction in query.chance.items())
+        predicted = {name: cell for name, cell in likeliest if cell is not None}
+        return _answering(query, truth, truth), _answering(query, truth, predicted)
+
+
+class CellReference(ReferredTest):
+    """A test in which cells that a reference model also gives do not count."""
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """Return the query with chance 1 for each cell that the reference gave, right or wrong."""
+        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
+        answered = [(name, own, answered_cell(own, parsed.get(name))) for name, own in query.chance.items()]
+        sure = {name: own.sure(cell) for name, own, cell in answered if cell is not None}
+        return replace(query, chance={**query.chance, **sure})
+
+
+def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
+    """Return the read trial of a model that answers with these cells."""
+    right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
+    reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
+    return Trial(query, Reply("", ReplyState.OK), reading)

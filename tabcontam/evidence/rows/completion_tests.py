@@ -13,8 +13,9 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.baseline.table_predictions import RowPrediction, least_sure, predict_rows
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, BetPlace, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.hidden_cells import HiddenCells, pool_of, rule_out, unsure_first, without_missing
 from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
@@ -41,7 +42,7 @@ BLOCK = SHOWN_EXAMPLES + 1  # rows of a query of test 8: those shown and the ask
 
 
 @dataclass(frozen=True)
-class IncompleteCompletion(RowTest):
+class IncompleteCompletion(WordedTest, RowTest):
     """Given four full rows and one without its last three features, the model must complete that row.
 
     Measures: whether a model that sees the first cells of a row knows the last cells. This row test can show that rows
@@ -73,7 +74,6 @@ class IncompleteCompletion(RowTest):
     id: ClassVar[str] = "incomplete_completion"
     recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
-    worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
     part: ClassVar[int] = 0  # number of the part of the rows that is asked
     further: ClassVar[int] = 30  # queries in addition to the paper's
@@ -109,7 +109,7 @@ class IncompleteCompletion(RowTest):
 
 
 @dataclass(frozen=True)
-class FullCompletion(RowTest):
+class FullCompletion(WordedTest, RowTest):
     """Given the dataset's name, its features and its first four rows, the model must write the next row.
 
     Measures: whether the order and the cells of the file are known. This row test can show that rows were seen.
@@ -139,7 +139,6 @@ class FullCompletion(RowTest):
 
     id: ClassVar[str] = "full_completion"
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
-    worded: ClassVar[bool] = True
     holds: ClassVar[bool] = True
     further: ClassVar[int] = FURTHER_NEXT_ROWS
     whole: ClassVar[str] = "next rows are right in every counted cell"
@@ -157,9 +156,9 @@ class FullCompletion(RowTest):
         def query(last: int) -> Query:
             shown = tuple(range(last - SHOWN_EXAMPLES, last))
             chance = {name: rule_out(prediction, left) for name, prediction in predictions[last].cells.items()}
-            write, row = partial(prompt, shown), table.rows[last]
-            paper, unsure = last == SHOWN_EXAMPLES, predictions[last].unsure
-            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
+            write, row, bet = partial(prompt, shown), table.rows[last], BetPlace(predictions[last].unsure)
+            paper = last == SHOWN_EXAMPLES
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, bet=bet)
 
         paper = [last for last in fitting[:1] if last == SHOWN_EXAMPLES]
         # a table of so many rows need not be asked in every place
@@ -175,77 +174,13 @@ class FullCompletion(RowTest):
         return completion_line(text)
 
 
-@dataclass(frozen=True)
-class FeatureCompletion(OneCellTest):
-    """Given the dataset's name, features, four random rows and a fifth without a value, the model must name the value.
+class RemovedValueTest(OneCellTest):
+    """A test that asks for a removed value of a row: the choice of its features and rows."""
 
-    Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
-
-    Queries: 45 queries. Five queries are the paper's: their rows are random and all have different values of the
-    feature, as in the paper's text. (The authors' code shows no examples and asks the first five rows.) The asked
-    feature is that of the authors' code if it can be asked. A feature can be asked if it has five values, and if there
-    are rows in which the features before it determine the answer: a base model sees only the features before it. So the
-    first column (PassengerId of titanic in the authors' code) is never asked. If the feature of the authors' code
-    cannot be asked, the feature with the most values is asked instead. Forty more queries ask about the two features
-    and the rows that the baseline predicts worst. No two queries ask about the same row.
-
-    Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
-    row's other cells. Contaminated: the right values are worth more bits than the null model explains.
-
-    Published rule: Algorithm 2. The table is contaminated if one of the five values is right.
-
-    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
-    generates text, in chat or completion form.
-
-    Cannot show: memory of values that follow from the shown values. The baseline knows the rules that it finds in other
-    rows; a model that knows another rule is detected, too.
-
-    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; Algorithm 2 is
-    from section 3.2.
-
-    Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
-    """
-
-    id: ClassVar[str] = "feature_completion"
-    published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
-    worded: ClassVar[bool] = True
-    holds: ClassVar[bool] = True
     part: ClassVar[int] = 2  # number of the part of the rows that is asked
     further: ClassVar[int] = 40  # queries in addition to the paper's
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
-
-    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's five queries and forty more. Raises `Skip` if no feature can be asked."""
-        places = {name: place for place, name in enumerate(table.columns)}
-        column, candidates = self._feature(table)
-        used: set[int] = set()
-
-        def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
-            cells = table.rows[row]
-            others = [index for index in range(len(table.columns)) if index != place]
-            return self.prompts.missing_feature(
-                title=table.title,
-                features=table.columns,
-                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
-                shown=serializer.alone([table.columns[i] for i in others], [cells[i] for i in others]),
-                asked=table.columns[place],
-                prefix=serializer.prefix(table.columns, cells, place),
-            )
-
-        def removed(place: int) -> HiddenCells:
-            predictions = self._predictions(table, place)
-            room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
-            return HiddenCells(table, [place], partial(prompt, place), room, predictions, place, used)
-
-        own = self._pool(table, column)
-        queries = removed(column).papers(rng, own if len(own) >= PUBLISHED_COMPLETIONS else candidates)
-        features = [removed(places[name]) for name in self._unsure_features(table)]
-        each = self.further // FURTHER_FEATURES
-        more = [feature.further(rng, list(feature.predictions), each) for feature in features]
-        queries += chain.from_iterable([list(islice(queries, each)) for queries in more])
-        queries += islice(chain.from_iterable(more), PUBLISHED_COMPLETIONS + self.further - len(queries))
-        return _numbered(self.id, queries)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
         """Return the column that the paper's queries ask about, and the rows in which it can be asked."""
@@ -298,6 +233,74 @@ class FeatureCompletion(OneCellTest):
 
     def _pool(self, table: Table, place: int) -> list[int]:
         return pool_of(table, self.part, place, partial(alone_rows, table, place), PUBLISHED_COMPLETIONS + self.further)
+
+
+@dataclass(frozen=True)
+class FeatureCompletion(WordedTest, RemovedValueTest):
+    """Given the dataset's name, features, four random rows and a fifth without a value, the model must name the value.
+
+    Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
+
+    Queries: 45 queries. Five queries are the paper's: their rows are random and all have different values of the
+    feature, as in the paper's text. (The authors' code shows no examples and asks the first five rows.) The asked
+    feature is that of the authors' code if it can be asked. A feature can be asked if it has five values, and if there
+    are rows in which the features before it determine the answer: a base model sees only the features before it. So the
+    first column (PassengerId of titanic in the authors' code) is never asked. If the feature of the authors' code
+    cannot be asked, the feature with the most values is asked instead. Forty more queries ask about the two features
+    and the rows that the baseline predicts worst. No two queries ask about the same row.
+
+    Null: the model's answers are kept, and the hidden cell is drawn again from the baseline's prediction, given the
+    row's other cells. Contaminated: the right values are worth more bits than the null model explains.
+
+    Published rule: Algorithm 2. The table is contaminated if one of the five values is right.
+
+    Needs: a feature with five values or more; rows in which the features before it determine the answer; a model that
+    generates text, in chat or completion form.
+
+    Cannot show: memory of values that follow from the shown values. The baseline knows the rules that it finds in other
+    rows; a model that knows another rule is detected, too.
+
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; Algorithm 2 is
+    from section 3.2.
+
+    Example: `... The Survived is 0, The Pclass is 3, The Name is` is continued with `Braund, Mr. Owen Harris`.
+    """
+
+    id: ClassVar[str] = "feature_completion"
+    published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
+    holds: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return the paper's five queries and forty more. Raises `Skip` if no feature can be asked."""
+        places = {name: place for place, name in enumerate(table.columns)}
+        column, candidates = self._feature(table)
+        used: set[int] = set()
+
+        def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
+            cells = table.rows[row]
+            others = [index for index in range(len(table.columns)) if index != place]
+            return self.prompts.missing_feature(
+                title=table.title,
+                features=table.columns,
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
+                shown=serializer.alone([table.columns[i] for i in others], [cells[i] for i in others]),
+                asked=table.columns[place],
+                prefix=serializer.prefix(table.columns, cells, place),
+            )
+
+        def removed(place: int) -> HiddenCells:
+            predictions = self._predictions(table, place)
+            room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
+            return HiddenCells(table, [place], partial(prompt, place), room, predictions, place, used)
+
+        own = self._pool(table, column)
+        queries = removed(column).papers(rng, own if len(own) >= PUBLISHED_COMPLETIONS else candidates)
+        features = [removed(places[name]) for name in self._unsure_features(table)]
+        each = self.further // FURTHER_FEATURES
+        more = [feature.further(rng, list(feature.predictions), each) for feature in features]
+        queries += chain.from_iterable([list(islice(queries, each)) for queries in more])
+        queries += islice(chain.from_iterable(more), PUBLISHED_COMPLETIONS + self.further - len(queries))
+        return _numbered(self.id, queries)
 
 
 class NextRows(NamedTuple):

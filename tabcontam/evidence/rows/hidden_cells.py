@@ -15,7 +15,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import QUERY_POOL
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Prompt, Query
+from tabcontam.evidence.base import BetPlace, Prompt, Query
 from tabcontam.evidence.thresholds import (
     LEAST_PART_FACTOR,
     MOST_DRAWS_OF_A_QUERY,
@@ -60,9 +60,10 @@ class HiddenCells:
         chance = self._chance(row, examples) if blind and row in self.predictions else {}
         write = partial(self.write, row, examples)
         shown = (*examples, row)
-        query = Query("", write, names, self._cells(row), self.max_tokens, paper, shown, chance=chance, row=row)
-        unsure = self.predictions[row].unsure if chance else 0.0
-        return without_missing(replace(query, unsure=unsure), self.table)
+        bet = BetPlace(self.predictions[row].unsure if chance else 0.0)
+        cells = self._cells(row)
+        query = Query("", write, names, cells, self.max_tokens, paper, shown, chance=chance, row=row, bet=bet)
+        return without_missing(query, self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
         """Return the paper's queries about random candidates. Raises `Skip` if none can be made."""

@@ -7,13 +7,14 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Evidence, Query, Reading, Trial
+from tabcontam.evidence.base import Evidence, FeatureFacts, Query, Trial
+from tabcontam.evidence.mixins import ReferredTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power
 from tabcontam.evidence.rows.altered_rows import blind_alteration
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.choice_test import discrimination, valid_answers
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
-from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, MATCHED_ROWS, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, MATCHED_ROWS, REMEMBERED_SHARE
 from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 from tabcontam.statistics.power import choice_power, detectable_choice_share
 from tabcontam.tables.serializers import Serializer
@@ -23,7 +24,7 @@ NULL = "the answers stay, and the labels are drawn again by a classifier that ne
 
 
 @dataclass(frozen=True)
-class MatchedMembership(MembershipTest):
+class MatchedMembership(ReferredTest, MembershipTest):
     """Shown a row and its altered copy, each labelled as such, the model must say whether another row is original.
 
     Measures: whether rows are known exactly, in cases that only memory can decide. This row test can show that rows
@@ -57,7 +58,6 @@ class MatchedMembership(MembershipTest):
 
     id: ClassVar[str] = "matched_membership"
     decides: ClassVar[bool] = True
-    referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return 60 queries. Raises `Skip` if a classifier sees the alteration in every feature."""
@@ -82,8 +82,8 @@ class MatchedMembership(MembershipTest):
             }
             written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
             column = table.columns[swap.column]
-            lies_in = dict.fromkeys(predictions, entity_names(table, [column]).get(column, column))
-            return replace(written, chance=predictions, paper=False, lies_in=lies_in)
+            features = FeatureFacts(dict.fromkeys(predictions, entity_names(table, [column]).get(column, column)))
+            return replace(written, chance=predictions, paper=False, features=features)
 
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
@@ -94,7 +94,7 @@ class MatchedMembership(MembershipTest):
         """
         valid = valid_answers(trials)
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
-        groups = [trial.query.lies_in.get(answer, "") for trial, answer in valid]
+        groups = [trial.query.features.lies_in.get(answer, "") for trial, answer in valid]
         chances = [chance for chance, _ in answers]
 
         def tail(indices: Sequence[int]) -> float:
@@ -111,18 +111,10 @@ class MatchedMembership(MembershipTest):
             without=p_values_without(groups, tail),
         )
 
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
-        if not reading.hit:
-            return query
-        answer = str(query.expected[0])
-        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
-
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
-        power = choice_power(chances, REMEMBERED_SHARE, level)
-        return None if power >= LEAST_POWER else explain_low_power(power, level)
+        return explain_low_power(choice_power(chances, REMEMBERED_SHARE, level), level)
 
 
 def _chance(query: Query, answer: str) -> float:

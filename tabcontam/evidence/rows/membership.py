@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import draw_until_valid
+from tabcontam.evidence.mixins import ShortenedTest, WordedTest
 from tabcontam.evidence.rows.choice_test import ChoiceTest, discrimination, valid_answers
 from tabcontam.evidence.thresholds import MEMBERSHIP_ROWS, PUBLISHED_MEMBERSHIP_ROWS
 from tabcontam.tables.known_rows import not_known
@@ -30,10 +31,9 @@ class Swap(NamedTuple):
         return (*row[: self.column], cell, *row[self.column + 1 :])
 
 
-class MembershipTest(ChoiceTest):
+class MembershipTest(WordedTest, ChoiceTest):
     """A test that shows a row and its altered copy with their labels, and asks whether a third row is original."""
 
-    worded: ClassVar[bool] = True
     max_tokens: ClassVar[int] = 4
 
     def query(
@@ -73,7 +73,7 @@ class MembershipTest(ChoiceTest):
 
 
 @dataclass(frozen=True)
-class Membership(MembershipTest):
+class Membership(ShortenedTest, MembershipTest):
     """Shown a row and its perturbed copy, each labelled as such, the model must say whether another row is original.
 
     Measures: the AUC of the answers; 0.5 is chance, whatever the share of Yes. The AUC depends on whether rows look

@@ -5,26 +5,29 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tabcontam.evidence.base import READ, Reading, Reply, Trial, UnreadReason, as_read
+from tabcontam.evidence.base import READ, Reading, Reply, Test, Trial, UnreadReason, as_read
+from tabcontam.evidence.rows.row_test import CellTest
 from tabcontam.evidence.thresholds import LEAST_REPEATS, MOST_REPEATED_SHARE
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.numbers import is_number
 
 
-def without_repeats(trials: Sequence[Trial]) -> list[Trial]:
-    """Return the read trials; a text that answers more than half of the queries becomes unread.
+def without_repeats(test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
+    """Return the read trials of a result; in a row test, a text that answers most of its queries becomes unread.
 
     Texts are compared without the asked names. A text counts as an answer, however often it comes, if it has a number
     or a value that the baseline lists for one of these queries. The hidden values are not used. If later answers
     differ, the text may count as an answer again.
     """
+    if not (isinstance(test, CellTest) and test.row_test):
+        return trials
     texts = [_text(trial) for trial in trials]
     counted = Counter(filter(None, texts))
     often = {
         text for text, count in counted.items() if count >= LEAST_REPEATS and count > MOST_REPEATED_SHARE * len(trials)
     }
     if not often:
-        return list(trials)
+        return trials
     known = defaultdict[str, set[str]](set)
     for trial in trials:
         for name, prediction in trial.query.chance.items():

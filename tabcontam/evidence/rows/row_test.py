@@ -16,16 +16,17 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Query,
     Reading,
     Reply,
     ReplyState,
     Statistic,
-    Test,
     Trial,
     UnreadReason,
 )
 from tabcontam.evidence.checks import rendered
+from tabcontam.evidence.mixins import FeatureTest, LearningTest, ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.questions import Prompt
 from tabcontam.evidence.rows.answer_cells import (
@@ -39,14 +40,12 @@ from tabcontam.evidence.rows.answer_cells import (
     values_bare,
     whole_row,
 )
-from tabcontam.evidence.rows.answered_rows import answered_cell, answered_row, answered_rows
+from tabcontam.evidence.rows.answered_rows import CellBets, CellReference, answered_rows
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
-from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.samples import asked_often, sampled_query
 from tabcontam.evidence.structured_answers import read_structured_answer
 from tabcontam.evidence.thresholds import (
     LEAST_DIFFERENT_ROWS,
-    LEAST_POWER,
     LEAST_READ_FEATURES,
     REMEMBERED_SHARE,
     SILENT_LUCK_DEVIATIONS,
@@ -68,7 +67,7 @@ from tabcontam.reading.single_value import peeled, read_one, unmarked
 from tabcontam.reading.value_decision import decide_values, first_line
 from tabcontam.reading.value_forms import FeatureValues
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.statistics.eprocess import Stake, join_bets, place_bets
+from tabcontam.statistics.eprocess import join_bets, place_bets
 from tabcontam.tables.serializers import Serializer, TemplateRows
 from tabcontam.tables.table import Cell, Table
 
@@ -76,17 +75,13 @@ MORE = "0"  # appended to a cut answer, to see which of its values may be incomp
 NULL = "the answers stay, and the hidden cells are drawn again from the baseline's prediction"
 
 
-class RowTest(Test):
+class CellTest(LearningTest):
     """A test that reads the asked cells of a row. A row is a hit if all asked cells that have a value are right."""
 
     whole: ClassVar[str] = "rows are right"  # the description of a hit, after "3 of 5"
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMORIZATION
-    by_feature: ClassVar[bool] = True
     holds: ClassVar[bool] = False  # whether a server can enforce an answer with a value for each feature
-    referred: ClassVar[bool] = True
-    bet_on: ClassVar[bool] = True
-    resampled: ClassVar[bool] = True
     answering: ClassVar[AnswerKind] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
@@ -107,18 +102,16 @@ class RowTest(Test):
             queries = [replace(query, write=partial(_of_values, query, ends(query.asked))) for query in queries]
         if self.too_small(len(table.row_set)):
             return [replace(query, chance={}) for query in queries]
-        lies, values = partial(self.lies_in, table), partial(self._values, table)
-        return [replace(query, lies_in=lies(query), values=values(query)) for query in queries]
+        return [replace(query, features=self._features(table, query)) for query in queries]
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column or entity of each asked cell that does not have its column's name: see `Query`."""
+        """Return the column or entity of each asked cell that does not have its column's name: see `FeatureFacts`."""
         return entity_names(table, query.asked)
 
-    def _values(self, table: Table, query: Query) -> dict[str, tuple[str, ...]]:
-        """Return the `values` of a query: all values of each asked column with few values."""
+    def _features(self, table: Table, query: Query) -> FeatureFacts:
         columns = ((name, self.answering.column(name)) for name in query.asked)
         found = {name: few_values(table, column) for name, column in columns if column in table.columns}
-        return {name: values for name, values in found.items() if values}
+        return FeatureFacts(self.lies_in(table, query), {name: values for name, values in found.items() if values})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """Return whether all asked features of a cut answer ended before the cut."""
@@ -178,26 +171,7 @@ class RowTest(Test):
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the answer's texts for the asked features; they need not be possible values of these features."""
-        if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
-            return placed
-        row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
-        if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
-            return row
-        named = named_cells(text, sorts, serializer)
-        if len(named) == len(query.asked):
-            return values_bare(named, sorts)
-        # A base model continues after `The age is`: the first value has no name.
-        goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
-        if named and goes_on and len(goes_on) <= len(named):  # the other values have another form
-            goes_on = {query.asked[0]: first_value(text), **named}
-        if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
-            goes_on = {}  # the text is a sentence
-        listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
-        return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
-
-    def mark_unread(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the read trials; a text that answers most queries and is no value of the column becomes unread."""
-        return without_repeats(trials) if self.row_test else trials
+        return read_several_cells(query, text, sorts, serializer)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh the recalled bits: replies stay, and the hidden cells are drawn again from the baseline's prediction.
@@ -257,24 +231,6 @@ class RowTest(Test):
             bets=join_bets(place_bets(row.stakes) for row in rows if row.bet_on),
         )
 
-    def stakes(self, trial: Trial) -> Sequence[Stake]:
-        """Return a stake for each answered cell at the baseline's chance, except cells that are certain or conceded."""
-        return answered_row(trial).stakes
-
-    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
-        """Return two trials: one with the row's true cells, the other with the baseline's likeliest values."""
-        truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
-        likeliest = ((name, prediction.likeliest) for name, prediction in query.chance.items())
-        predicted = {name: cell for name, cell in likeliest if cell is not None}
-        return _answering(query, truth, truth), _answering(query, truth, predicted)
-
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for each cell that the reference gave, right or wrong."""
-        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
-        answered = [(name, own, answered_cell(own, parsed.get(name))) for name, own in query.chance.items()]
-        sure = {name: own.sure(cell) for name, own, cell in answered if cell is not None}
-        return replace(query, chance={**query.chance, **sure})
-
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         each = {sampled_query(query.id): query for query in queries if query.chance}
@@ -292,6 +248,10 @@ class RowTest(Test):
         return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
 
 
+class RowTest(ResampledTest, CellBets, CellReference, FeatureTest, CellTest):
+    """A test of the cells of a row, which are bet on; it weighs samples, and considers a reference's answers."""
+
+
 class OneCellTest(RowTest):
     """A row test that asks for one cell. The answer may be just the value."""
 
@@ -299,19 +259,48 @@ class OneCellTest(RowTest):
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
         """Return the asked cell, with or without its name."""
-        (feature,) = query.asked
-        if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
-            return placed
-        whole = named_cells(text, sorts, serializer)
-        if whole and serializer.names_features and len(text.splitlines()) == 1:
-            return values_bare(whole, sorts)
-        sort = sorts[feature]
+        return read_one_cell(query, text, sorts, serializer)
 
-        def begin(line: str) -> str:  # 4,75 is one number if numbers have decimals
-            return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
 
-        value = read_one(text, feature, sort, begin)
-        return values_bare(whole, sorts) if value is None else {feature: value}
+def read_several_cells(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell]:
+    """Return an answer's texts for the asked features; they need not be possible values of these features."""
+    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+        return placed
+    row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
+    if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
+        return row
+    named = named_cells(text, sorts, serializer)
+    if len(named) == len(query.asked):
+        return values_bare(named, sorts)
+    # A base model continues after `The age is`: the first value has no name.
+    goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+    if named and goes_on and len(goes_on) <= len(named):  # the other values have another form
+        goes_on = {query.asked[0]: first_value(text), **named}
+    if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
+        goes_on = {}  # the text is a sentence
+    listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
+    return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
+
+
+def read_one_cell(
+    query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
+) -> dict[str, Cell]:
+    """Return the only asked cell in an answer, with or without its name."""
+    (feature,) = query.asked
+    if (placed := _placed_cells(query, text, sorts, serializer)) is not None:
+        return placed
+    whole = named_cells(text, sorts, serializer)
+    if whole and serializer.names_features and len(text.splitlines()) == 1:
+        return values_bare(whole, sorts)
+    sort = sorts[feature]
+
+    def begin(line: str) -> str:  # 4,75 is one number if numbers have decimals
+        return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
+
+    value = read_one(text, feature, sort, begin)
+    return values_bare(whole, sorts) if value is None else {feature: value}
 
 
 def _placed_cells(
@@ -331,8 +320,7 @@ def low_power(rows: Sequence[Sequence[CellPrediction]], level: float) -> str | N
 
     if not rows:
         return "in no cell of the asked rows can memory be distinguished from prediction"
-    power = row_power(rows, share=REMEMBERED_SHARE, level=level)
-    return None if power >= LEAST_POWER else explain_low_power(power, level)
+    return explain_low_power(row_power(rows, share=REMEMBERED_SHARE, level=level), level)
 
 
 def _of_values(query: Query, ends: tuple[str, ...]) -> Prompt:
@@ -359,10 +347,3 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
     if not serializer.names_features:  # the names are in the line that also names the asked features
         shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
     return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
-
-
-def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
-    """Return the read trial of a model that answers with these cells."""
-    right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
-    reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
-    return Trial(query, Reply("", ReplyState.OK), reading)

@@ -27,9 +27,11 @@ from tabcontam.evidence.base import (
     Reading,
     ReplyState,
     Statistic,
+    Test,
     Trial,
 )
 from tabcontam.evidence.checks import draw_until_valid
+from tabcontam.evidence.mixins import SizedTest, WordedTest
 from tabcontam.evidence.rows.choice_test import ChoiceTest, valid_answers
 from tabcontam.evidence.thresholds import (
     BASELINE_DRAWS,
@@ -52,14 +54,20 @@ FEW_SHOT = "few-shot"  # the name of the baseline among the chances of a query
 RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 
+class AccuracyTest(Test):
+    """A test whose score is an accuracy, which the means of the ranking include if the card's question is `fair`."""
+
+    def not_averaged(self, table: Table) -> str | None:
+        """Return why the means leave out the score on this table, or None if they include it."""
+        return unfair(table.question) if table.question else None
+
+
 @dataclass(frozen=True)
-class ClassificationTest(ChoiceTest):
+class ClassificationTest(WordedTest, SizedTest, ChoiceTest):
     """A classification of `rows` random rows, 100 by default, with the card's question (TabLLM, Hegselmann 2023)."""
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
-    worded: ClassVar[bool] = True
-    sized: ClassVar[bool] = True
     shots: ClassVar[int]
     baseline: ClassVar[str] = FEW_SHOT
     rows: int = CLASSIFIED_ROWS
@@ -111,10 +119,6 @@ class ClassificationTest(ChoiceTest):
     ) -> Mapping[int, CellPrediction]:
         """Return the baseline's predictions for these rows."""
         return cached_fact(table, "few-shot", lambda: _cached_few_shot(table, target, labels, candidates))
-
-    def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
-        return unfair(table.question) if table.question else None
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the share of valid answers that are right, and both baselines' share on the same rows; no p-value."""
@@ -185,7 +189,7 @@ def task_of(table: Table) -> tuple[str, ClassificationQuestion]:
 
 
 def unfair(question: ClassificationQuestion) -> str | None:
-    """Return why no model can answer a question from a row alone; None if one can: see `ClassificationQuestion`."""
+    """Return why no model can know which class a code means; None if one can: see `ClassificationQuestion`."""
     if question.fair:
         return None
     return f"no model can know from a row alone which class is {' and which '.join(answers_of(question)[:2])}"
@@ -310,7 +314,7 @@ def described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.floa
 
 
 @dataclass(frozen=True)
-class Classification0Shot(ClassificationTest):
+class Classification0Shot(AccuracyTest, ClassificationTest):
     """Shown a row without its target, the model must give the class.
 
     Measures: the share of right answers among valid answers. An answer that is no class is counted separately.
@@ -341,7 +345,7 @@ class Classification0Shot(ClassificationTest):
 
 
 @dataclass(frozen=True)
-class Classification1Shot(ClassificationTest):
+class Classification1Shot(AccuracyTest, ClassificationTest):
     """Shown one row of each class with its answer, the model must give the class of another row.
 
     Measures: the share of right answers among valid answers. An answer that is no class is counted separately.

@@ -11,32 +11,30 @@ from typing import ClassVar
 import numpy as np
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import RECALLED, Evidence, Query, ReplyState, Statistic, Trial
-from tabcontam.evidence.rows.choice_test import valid_answers
+from tabcontam.evidence.base import RECALLED, Evidence, FeatureFacts, Query, Trial
+from tabcontam.evidence.mixins import ShareTest
 from tabcontam.evidence.score.classification import ClassificationTest
-from tabcontam.evidence.score.fresh_rows import FRESH, against_fresh, is_fresh
 from tabcontam.evidence.score.shares import (
+    FRESH,
     SUPERVISED,
+    against_fresh,
+    is_fresh,
     learned,
     prediction_of,
+    right_answers,
+    share_evidence,
     share_in_words,
     unseen_twin,
     wrong_in_words,
 )
 from tabcontam.evidence.thresholds import CLASSIFIED_ROWS
-from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL as MEMORY_SHARE_LEVEL
-from tabcontam.evidence.twin_comparison import (
-    ReferenceCurveExcess,
-    ReferenceTwinAccuracy,
-    TwinComparison,
-    TwinLossDifference,
-)
+from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, ReferenceTwinAccuracy, TwinLossDifference
 from tabcontam.statistics.paired_gains import MeanGain, gained
 from tabcontam.statistics.reference_curve import above_curve
-from tabcontam.tables.fresh_table_rows import fresh_labels
 from tabcontam.tables.row_draws import in_random_order
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+from tabcontam.tables.unread_rows import fresh_labels
 
 TWIN = "perturbed"  # the kind of the default twin: see the test's "Cannot show"
 
@@ -62,7 +60,89 @@ class TwinAnswers:
 
 
 @dataclass(frozen=True)
-class MemoryShare(ClassificationTest):
+class TwinShareTest(ClassificationTest):
+    """A test of how much more often the model is right on rows than on their unseen twins, or on fresh rows."""
+
+    shots: ClassVar[int] = 1
+    on_request: ClassVar[bool] = True
+    baseline: ClassVar[str] = SUPERVISED
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Return a query about each row, and as many about twins, or about fresh rows if given.
+
+        Raises `Skip` if there is no question, if no twin passes its check, or if learners cannot learn the label.
+        """
+        own = super().queries(table, serializer, rng)
+        if table.fresh:
+            return self._with_fresh_rows(table, serializer, own, rng)
+        return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """Return the difference of both accuracies minus the learners', with a 95 % interval and a p-value in words."""
+        if any(is_fresh(trial.query) for trial in trials):
+            return against_fresh(trials)
+        silent = Counter[str]()
+        pairs = list(by_row(trials, silent=silent).values())
+        found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
+        return share_evidence(
+            "the model is right as often on unseen twins of the same rows",
+            (_describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)),
+            trials,
+            ([pair.own for pair in pairs], [pair.twin for pair in pairs]),
+            found,
+            if_wrong,
+            silent["pair"],
+            deviation=pstdev(pair.gain for pair in pairs) if pairs else 0.0,
+        )
+
+    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
+        return list(_learned_answers(table))
+
+    def _baseline(
+        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
+    ) -> Mapping[int, CellPrediction]:
+        return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
+
+    def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
+        """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
+        from tabcontam.twins.label_baseline import predict_fresh_rows
+
+        found, labels = predict_fresh_rows(table), fresh_labels(table)
+        places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
+        fresh = {
+            query.id: replace(
+                query,
+                id=f"{query.id}-{FRESH}",
+                write=partial(self._prompt, table, serializer, query.rows[:-1], table.columns, table.fresh[place]),
+                expected=(labels[place],),
+                rows=query.rows[:-1],
+                row=None,
+                decoy_of=query.id,
+                withheld=True,
+                chance={**query.chance, SUPERVISED: prediction_of(found.fresh[place])},
+            )
+            for query, place in zip(own, places, strict=False)
+        }
+        return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
+
+    def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
+        """Return the query about the twin of the row that `query` asks about."""
+        twin = unseen_twin(table, TWIN)
+        place = twin.place[query.rows[-1]]
+        return replace(
+            query,
+            id=f"{query.id}-twin",
+            write=partial(self._prompt, table, serializer, query.rows[:-1], twin.features, twin.rows[place]),
+            expected=(twin.labels[place],),
+            decoy_of=query.id,
+            row=None,
+            features=FeatureFacts(shared=twin.unchanged),
+            chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
+        )
+
+
+@dataclass(frozen=True)
+class MemoryShare(ShareTest, TwinShareTest):
     """Shown one row of each class, the model must give the class of another row, and of an unseen twin of that row.
 
     Measures: memory's share of an accuracy: how much more often the model is right on rows of the table than on their
@@ -118,46 +198,6 @@ class MemoryShare(ClassificationTest):
     id: ClassVar[str] = "memory_share"
     title: ClassVar[str] = "Memory's share"
     measure: ClassVar[str] = RECALLED
-    shots: ClassVar[int] = 1
-    on_request: ClassVar[bool] = True
-    with_reference: ClassVar[bool] = True
-    takes_fresh_rows: ClassVar[bool] = True
-    baseline: ClassVar[str] = SUPERVISED
-
-    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query about each row, and as many about twins, or about fresh rows if given.
-
-        Raises `Skip` if there is no question, if no twin passes its check, or if learners cannot learn the label.
-        """
-        own = super().queries(table, serializer, rng)
-        if table.fresh:
-            return self._with_fresh_rows(table, serializer, own, rng)
-        return [each for query in own for each in (query, self._of_twin(table, serializer, query))]
-
-    def not_averaged(self, table: Table) -> str | None:
-        """Return None: the score is not an accuracy, so no mean contains it."""
-        return None
-
-    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the difference of both accuracies minus the learners', with a 95 % interval and a p-value in words."""
-        if any(is_fresh(trial.query) for trial in trials):
-            return against_fresh(trials)
-        silent = Counter[str]()
-        pairs = list(by_row(trials, silent=silent).values())
-        found, if_wrong = _share(pairs), _as_wrong(trials, len(pairs))
-        sentences = _describe(pairs, found), _left_out(silent, if_wrong), _shared_features(trials)
-        return Evidence(
-            statistic=Statistic(name="memory's share", value=found.mean, expected=0.0),
-            null="the model is right as often on unseen twins of the same rows",
-            sentence="; ".join(filter(None, sentences)),
-            hits=sum(pair.own for pair in pairs),
-            asked=sum(not trial.query.decoy_of for trial in trials),
-            answered=len(pairs),
-            score=min(1.0, max(0.0, found.mean)),
-            interval=found.interval,
-            interval_of="memory's share",
-            memory=_on_twins(pairs, found, silent["pair"], if_wrong),
-        )
 
     def compare_with_reference(self, trials: Sequence[Trial], others: Sequence[Trial]) -> TwinLossDifference | None:
         """Return the model's loss on twins minus a reference model's on the same twins (Dekoninck et al. 2024)."""
@@ -207,56 +247,11 @@ class MemoryShare(ClassificationTest):
             outside=found.outside,
         )
 
-    def _candidates(self, table: Table, labels: Mapping[int, str]) -> list[int]:
-        return list(_learned_answers(table))
-
-    def _baseline(
-        self, table: Table, target: str, labels: Mapping[int, str], candidates: Sequence[int]
-    ) -> Mapping[int, CellPrediction]:
-        return {row: prediction_of(answers) for row, answers in _learned_answers(table).items()}
-
-    def _with_fresh_rows(self, table: Table, serializer: Serializer, own: Sequence[Query], rng: Random) -> list[Query]:
-        """Return the queries, then as many about fresh rows; each has the examples of one of the queries."""
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
-
-        found, labels = predict_fresh_rows(table), fresh_labels(table)
-        places = in_random_order(rng, range(len(table.fresh)), min(CLASSIFIED_ROWS, len(found.own)))
-        fresh = {
-            query.id: replace(
-                query,
-                id=f"{query.id}-{FRESH}",
-                write=partial(self._prompt, table, serializer, query.rows[:-1], table.columns, table.fresh[place]),
-                expected=(labels[place],),
-                rows=query.rows[:-1],
-                row=None,
-                decoy_of=query.id,
-                withheld=True,
-                chance={**query.chance, SUPERVISED: prediction_of(found.fresh[place])},
-            )
-            for query, place in zip(own, places, strict=False)
-        }
-        return [each for query in own for each in (query, fresh.get(query.id)) if each is not None]
-
-    def _of_twin(self, table: Table, serializer: Serializer, query: Query) -> Query:
-        """Return the query about the twin of the row that `query` asks about."""
-        twin = unseen_twin(table, TWIN)
-        place = twin.place[query.rows[-1]]
-        return replace(
-            query,
-            id=f"{query.id}-twin",
-            write=partial(self._prompt, table, serializer, query.rows[:-1], twin.features, twin.rows[place]),
-            expected=(twin.labels[place],),
-            decoy_of=query.id,
-            row=None,
-            shared_features=twin.unchanged,
-            chance={**query.chance, SUPERVISED: prediction_of(twin.twins[place])},
-        )
-
 
 def _learned_answers(table: Table) -> Mapping[int, Sequence[str]]:
     """Return the learners' answers to each row that may be asked about."""
     if table.fresh:
-        from tabcontam.twins.fresh_predictions import predict_fresh_rows
+        from tabcontam.twins.label_baseline import predict_fresh_rows
 
         return predict_fresh_rows(table).own
     twin = unseen_twin(table, TWIN)
@@ -272,8 +267,7 @@ def by_row(
     `wrong`, a reply that names no class is a wrong answer; a missing reply is not.
     """
     silent = Counter() if silent is None else silent
-    right = {trial.query.id: False for trial in trials if wrong and trial.reply.state is not ReplyState.FAILED}
-    right |= {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
+    right = right_answers(trials, wrong=wrong)
     queries = {trial.query.id: trial.query for trial in trials}
     twins = {query.decoy_of: query for query in queries.values() if query.decoy_of}
     pairs = {}
@@ -312,25 +306,6 @@ def _as_wrong(trials: Sequence[Trial], answered: int) -> MeanGain | None:
     return _share(every) if right else None
 
 
-def _on_twins(
-    pairs: Sequence[TwinAnswers], found: MeanGain, left_out: int, if_wrong: MeanGain | None
-) -> TwinComparison | None:
-    """Return the numbers behind the share; None if there is no pair."""
-    if not pairs:
-        return None
-    return TwinComparison(
-        pairs=len(pairs),
-        left_out=left_out,
-        accuracy=fmean(pair.own for pair in pairs),
-        twin_accuracy=fmean(pair.twin for pair in pairs),
-        share=found.mean,
-        interval=found.interval,
-        p_value=found.p_value,
-        deviation=pstdev(pair.gain for pair in pairs),
-        if_wrong=if_wrong.interval if if_wrong else None,
-    )
-
-
 def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
     """Return the result as a sentence."""
     if not pairs:
@@ -343,7 +318,7 @@ def _describe(pairs: Sequence[TwinAnswers], found: MeanGain) -> str:
 # named: number of features that the sentence names
 def _shared_features(trials: Sequence[Trial], *, named: int = 3) -> str:
     """Return a sentence on the features that are equal in rows and twins: memory by these works on the twin, too."""
-    names = sorted({name for trial in trials for name in trial.query.shared_features})
+    names = sorted({name for trial in trials for name in trial.query.features.shared})
     if not names:
         return ""
     more = f" and {len(names) - named} more" if len(names) > named else ""

@@ -14,7 +14,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Capability, Evidence, Likelihoods, Prompt, Query, Question, Reading, Reply, Trial
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.score.classification import as_endings, likeliest
-from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
+from tabcontam.evidence.score.memory_share import TWIN, MemoryShare, TwinShareTest
 from tabcontam.evidence.score.shares import chances_of, unseen_twin
 from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
 from tabcontam.reading.word_decision import Dictionary
@@ -50,7 +50,7 @@ class _PairChances:
 
 
 @dataclass(frozen=True)
-class MemoryShareScored(MemoryShare):
+class MemoryShareScored(TwinShareTest):
     """After one row of each class, the classes of another row, and of an unseen twin of that row, are scored.
 
     Measures: memory's share of the accuracy, as in `memory_share`, on the same rows and twins; the answer is the
@@ -84,10 +84,7 @@ class MemoryShareScored(MemoryShare):
 
     id: ClassVar[str] = "log_loss_share"
     title: ClassVar[str] = "Memory's share of log-loss and AUC"
-    measure: ClassVar[str] = ""
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
-    with_reference: ClassVar[bool] = False
-    takes_fresh_rows: ClassVar[bool] = False
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:

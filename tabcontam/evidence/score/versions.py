@@ -11,9 +11,8 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Prompt, Query, Statistic, Trial
 from tabcontam.evidence.number_wording import format_signed
-from tabcontam.evidence.rows.choice_test import valid_answers
 from tabcontam.evidence.score.classification import ClassificationTest, answers_of, task_of
-from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, unseen_twin
+from tabcontam.evidence.score.shares import SUPERVISED, learned, prediction_of, right_answers, unseen_twin
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.cached_facts import cached_fact
@@ -83,13 +82,9 @@ class Versions(ClassificationTest):
             each for query in own for each in (query, *(self._in(table, serializer, query, kind) for kind in kinds))
         ]
 
-    def not_averaged(self, table: Table) -> str | None:
-        """Return None: no mean contains the score, since `classification_1shot` measures the same."""
-        return None
-
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Return the accuracy on rows, and the loss on each version, over the rows that were answered in both."""
-        right = {trial.query.id: answer == trial.query.expected[0] for trial, answer in valid_answers(trials)}
+        right = right_answers(trials)
         rows = [trial.query for trial in trials if not trial.query.decoy_of]
         answered = [right[query.id] for query in rows if query.id in right]
         hits = sum(answered)

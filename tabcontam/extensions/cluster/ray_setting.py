@@ -36,7 +36,7 @@ RAY: "Setting[RayOptions | None]" = Setting(
     "PART=VALUE,…",
     "load each hf: and vllm: model in processes of a Ray cluster, on one or more machines: replicas=N processes "
     "for each model with gpus=N GPUs each, if the cluster has GPUs (1 by default), on the cluster at address=auto "
-    "or address=HOST:6379 (default: one started on this machine for the run; docs/how-to-ray.md)",
+    "or address=HOST:6379 (default: one started on this machine for the run; see the page of this extension, cluster)",
     python="str | Mapping[str, str | int]",
     name="ray",
 )

@@ -5,7 +5,6 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
 from tabcontam.errors import Exit
 
 if TYPE_CHECKING:
@@ -106,6 +105,3 @@ def _several(number: int, what: str) -> str:
 def _size(number: int) -> str:
     """Return a number of bytes in a unit that people read."""
     return f"{number / 1e6:,.1f} MB" if number < 10**9 else f"{number / 1e9:,.2f} GB"
-
-
-COMMAND = Command("index documents on disk, so that searches are fast", add_index, index)

@@ -1,12 +1,12 @@
 """Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
-# bytes of the largest record that is parsed; a larger one is read as text; by hand; docs/corpora.md
+# bytes of the largest record that is parsed; a larger one is read as text; by hand; README.md
 LARGEST_PARSED_RECORD = 1 << 24
-# documents that are counted for a lookup; `more` reports further ones; by hand; docs/corpora.md
+# documents that are counted for a lookup; `more` reports further ones; by hand; README.md
 MOST_COUNTED_DOCUMENTS = 200
-MOST_WORDS_BETWEEN_VALUES = 12  # other words in a row between two values of a row; by hand; docs/corpora.md
-MOST_NUMBERS_BETWEEN_VALUES = 2  # numbers among the other words between two values of a row; by hand; docs/corpora.md
-LONGEST_ROW_SPAN = 20_000  # bytes of a stretch of text that counts as a row; by hand; docs/corpora.md
+MOST_WORDS_BETWEEN_VALUES = 12  # other words in a row between two values of a row; by hand; README.md
+MOST_NUMBERS_BETWEEN_VALUES = 2  # numbers among the other words between two values of a row; by hand; README.md
+LONGEST_ROW_SPAN = 20_000  # bytes of a stretch of text that counts as a row; by hand; README.md
 MOST_ROW_PLACES = 20_000  # places in a block that are checked for a row; by hand
 MOST_CHECKED_WORDS = 300_000  # words that are checked for a row, times its texts; about 3 seconds; by hand
 EXCERPT_STRIDE = 0.618  # share of all places between two that are read after each other; by hand

@@ -7,6 +7,7 @@ verdict.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,8 @@ from numpy.typing import NDArray
 from tabcontam.extensions.dates import date_exchange as statistics
 from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison, both_sides
 from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
-from tabcontam.extensions.dates.dated_pairs import DatedPair as DatedPair
-from tabcontam.extensions.dates.dated_pairs import dated as dated
-from tabcontam.extensions.dates.dated_pairs import on_one_side
-from tabcontam.extensions.dates.dated_pairs import results_by_dates as results_by_dates
-from tabcontam.extensions.dates.thresholds import DATE_LEVEL as DATE_LEVEL
+from tabcontam.extensions.dates.dated_pairs import DatedPair, dated, on_one_side, results_by_dates
+from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.groups import grouped
 from tabcontam.verdicts.dating import AFTER, BEFORE, side, year_of
 from tabcontam.verdicts.results import RunResults
@@ -115,7 +113,6 @@ class Chronology:
 
     @property
     def whole(self) -> OpennessGroup:
-        """The group of all models."""
         return self.groups[0]
 
 
@@ -171,7 +168,7 @@ def _side(pairs: Iterable[DatedPair], which: int) -> SideCounts:
         sum(pair.above for pair in own),
         sum(pair.significant for pair in own),
         sum(pair.exactly for pair in own),
-        statistics.mean_lifts([pair.lift for pair in own]),
+        fmean(pair.lift for pair in own) if own else None,
     )
 
 

@@ -3,7 +3,6 @@
 import argparse
 from typing import Any
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path
 from tabcontam.cli.printing import console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import add_settings
@@ -76,8 +75,3 @@ def chronology(options: argparse.Namespace) -> None:
         print_chronology(console_of(), found, left_out, out / "chronology.html")
     if options.open:
         open_page(out / "chronology.html")
-
-
-COMMAND = Command(
-    "compare accuracies on tables from before and after the end of training data", add_chronology, chronology
-)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial, prod, sqrt
-from statistics import fmean
 
 import numpy as np
 
@@ -151,11 +150,6 @@ def without(lifts: Floats, difficulty: Floats) -> Floats:
     spread = (across**2).sum(axis=(-2, -1), keepdims=True)
     slope = (across * up).sum(axis=(-2, -1), keepdims=True) / np.where(spread > SAME_SUM, spread, np.inf)
     return np.asarray(np.where(measured, known_lifts - slope * np.where(known, difficulty, 0.0), np.nan))
-
-
-def mean_lifts(lifts: Sequence[float]) -> float | None:
-    """Return the mean of the lifts, or None if there are none."""
-    return fmean(lifts) if lifts else None
 
 
 def _eras(sides: Ints) -> tuple[Ints, Ints]:

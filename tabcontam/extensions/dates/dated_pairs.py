@@ -35,7 +35,6 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The exact 95% interval of its accuracy."""
         return clopper_pearson(self.hits, self.answered)
 
     @cached_property
@@ -45,12 +44,10 @@ class DatedPair(AccuracyCounts):
 
     @cached_property
     def exact_p(self) -> float:
-        """The exact binomial p-value of the test whether the accuracy is above the majority class's."""
         return statistics.exceeds(self.hits, self.answered, self.majority)
 
     @property
     def above(self) -> bool:
-        """True if the accuracy is above the majority class's."""
         return self.lift > 0
 
     @property
@@ -79,7 +76,7 @@ def _is_part(view: RunResults, result: Result) -> bool:
     if not is_dated(result.split or ""):
         return False
     card = card_of(view, result)
-    return card is None or bool(card.dated_by)
+    return card is None or bool(card.dates.dated_by)
 
 
 def on_one_side(results: Sequence[Result], comparisons: Sequence[CutoffComparison]) -> tuple[str, ...]:
@@ -122,7 +119,7 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
     majority = result.evidence.statistic.expected if result.evidence.statistic else None
     if entry is None or not entry.cutoff:
         left[f"{result.llm}: the catalogue states no training cut-off"] = None
-    if card is None or not card.released:
+    if card is None or not card.dates.released:
         left[f"{result.dataset}: no card states its release date"] = None
     elif result.not_averaged:
         left[f"{result.dataset}: {result.not_averaged}"] = None
@@ -134,12 +131,12 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
             cutoff=entry.cutoff,
             cutoff_source=entry.cutoff_source or "",
             dataset=result.dataset,
-            released=card.released,
-            completed=card.completed,
+            released=card.dates.released,
+            completed=card.dates.completed,
             released_source=card.stated_by,
             hits=result.evidence.hits,
             answered=result.evidence.answered,
             majority=majority,
-            side=side(card.released, entry.cutoff, card.completed),
+            side=side(card.dates.released, entry.cutoff, card.dates.completed),
         )
     return None

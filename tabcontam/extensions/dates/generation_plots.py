@@ -1,9 +1,9 @@
 """Exactly generated outputs against accuracy, after figure 6 of Li and Flanigan (2024): figures and sentences."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.extensions.dates.chronology_sentences import format_p_value
+from tabcontam.extensions.dates.date_plots import DatePlot, DatePoint, polyline, quarter_ticks
 from tabcontam.report.ranking import AREA, IN_WORDS, placed_labels
 from tabcontam.verdicts.generation_accuracy import Generation, LlmGeneration
 from tabcontam.verdicts.results import RunResults
@@ -17,38 +17,11 @@ ABOUT = (
 )
 
 
-@dataclass(frozen=True)
-class GenerationPoint:
-    """An LLM in a plot, with its horizontal interval and, if known, its vertical interval."""
-
-    x: float
-    y: float
-    across: tuple[float, float]
-    up: tuple[float, float] | None
-    words: str
-
-
-@dataclass(frozen=True)
-class GenerationPlot:
-    """A figure: its points, their labels (text, x, y, anchor), the least-squares line, and the ticks."""
-
-    title: str
-    caption: str
-    axis: str
-    points: tuple[GenerationPoint, ...]
-    labels: tuple[tuple[str, float, float, str], ...]
-    line: str
-    across: tuple[tuple[float, str], ...]
-    up: tuple[tuple[float, str], ...]
-
-
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
     return {
         "generation_about": ABOUT,
         "generation_sentences": generation_sentences(view),
         "generation_plots": [_plot(view, one) for one in view.generations],
-        "generation_box": AREA,
     }
 
 
@@ -58,7 +31,6 @@ def generation_sentences(view: RunResults) -> tuple[str, ...]:
 
 
 def titled(view: RunResults, one: Generation) -> str:
-    """Return the title of a figure."""
     return f"Outputs of {table_of(view, one)} generated exactly, and {IN_WORDS[one.accuracy]} on it"
 
 
@@ -95,27 +67,29 @@ def _sentence(view: RunResults, one: Generation) -> str:
 
 
 # named: most points with a name next to them
-def _plot(view: RunResults, one: Generation, *, named: int = 12) -> GenerationPlot:
-    points = tuple(_point(llm) for llm in one.llms)
-    names = [view.run.catalogue[llm.llm].title if llm.llm in view.run.catalogue else llm.llm for llm in one.llms]
+def _plot(view: RunResults, one: Generation, *, named: int = 12) -> DatePlot:
+    points = tuple(map(_point, one.llms))
+    names = [view.title(llm.llm) or llm.llm for llm in one.llms]
     labels = placed_labels([(point.x, point.y) for point in points], names) if len(points) <= named else ()
     ends = least_squares(one)
-    return GenerationPlot(
+    line = polyline(*((AREA.across(x), AREA.up(min(1.0, max(0.0, y)))) for x, y in ends)) if ends else ""
+    return DatePlot(
+        AREA,
         titled(view, one),
         f"{titled(view, one)}, with 95% intervals.{' The line is that of least squares.' if ends else ''}",
-        IN_WORDS[one.accuracy],
+        "outputs generated exactly",
         points,
-        tuple(labels),
-        " ".join(f"{AREA.across(x)},{AREA.up(min(1.0, max(0.0, y)))}" for x, y in ends) if ends else "",
         tuple((AREA.across(tick / 4), f"{tick / 4:.0%}") for tick in range(5)),
-        tuple((AREA.up(tick / 4), f"{tick / 4:g}") for tick in range(5)),
+        quarter_ticks(AREA),
+        (("steps", line),) if line else (),
+        tuple(labels),
+        IN_WORDS[one.accuracy],
     )
 
 
-def _point(llm: LlmGeneration) -> GenerationPoint:
+def _point(llm: LlmGeneration) -> DatePoint:
     low, high = llm.share_interval
     words = f"{llm.llm}: {llm.exact} of {llm.outputs} outputs are exact, accuracy {llm.accuracy:.2f}"
     interval = llm.accuracy_interval
     up = None if interval is None else (AREA.up(interval[0]), AREA.up(interval[1]))
-    reach = (AREA.across(low), AREA.across(high))
-    return GenerationPoint(AREA.across(llm.share), AREA.up(llm.accuracy), reach, up, words)
+    return DatePoint(AREA.across(llm.share), AREA.up(llm.accuracy), words, up, (AREA.across(low), AREA.across(high)))

@@ -51,7 +51,6 @@ class OpennessKind:
 
     @property
     def conclusive(self) -> bool:
-        """True if there are enough models for a conclusion."""
         return len(self.llms) >= LEAST_GROUP_LLMS
 
 

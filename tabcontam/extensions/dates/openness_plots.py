@@ -1,11 +1,11 @@
 """Contamination by openness, and by size within families: figures and sentences for the page and the terminal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log10
 from typing import Any
 
 from tabcontam.extensions.dates.chronology_sentences import format_p_value, signed
+from tabcontam.extensions.dates.date_plots import DatePlot, DatePoint, Tick, polyline, quarter_ticks
 from tabcontam.extensions.dates.openness_analysis import CataloguedLlm, OpennessAnalysis, OpennessKind, openness
 from tabcontam.extensions.dates.thresholds import LEAST_GROUP_LLMS
 from tabcontam.report.ranking import AREA, placed_labels
@@ -20,37 +20,7 @@ ABOUT = (
 )
 
 
-@dataclass(frozen=True)
-class OpennessPoint:
-    """An LLM in a plot, with its vertical interval."""
-
-    x: float
-    y: float
-    low: float
-    high: float
-    words: str
-
-
-@dataclass(frozen=True)
-class OpennessPlot:
-    """A figure: its points, their labels (text, x, y, anchor), and the mean (x, y) of each group that is large enough.
-
-    `lines` connect points. `across` and `up` are the ticks of the horizontal and vertical axes.
-    """
-
-    title: str
-    caption: str
-    axis: str
-    points: tuple[OpennessPoint, ...]
-    labels: tuple[tuple[str, float, float, str], ...]
-    means: tuple[tuple[float, float], ...]
-    lines: tuple[str, ...]
-    across: tuple[tuple[float, str], ...]
-    up: tuple[tuple[float, str], ...]
-
-
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
     found = openness(view)
     plots = [plot for plot in (_by_kind(found), _by_size(found)) if plot] if found else []
     return {
@@ -58,7 +28,6 @@ def context(view: RunResults) -> dict[str, Any]:
         "openness_about": ABOUT,
         "openness_sentences": sentences(found) if found else (),
         "openness_plots": plots,
-        "openness_box": AREA,
     }
 
 
@@ -69,7 +38,6 @@ def openness_sentences(view: RunResults) -> tuple[str, ...]:
 
 
 def _members(found: OpennessAnalysis) -> str:
-    """Return a sentence that lists the LLMs of each kind of openness."""
     kinds = []
     for kind in found.kinds:
         titles = [one.title for one in kind.llms]
@@ -118,73 +86,69 @@ def _kind(kind: OpennessKind) -> str:
     return f"{text}; rows of some table were detected in {share}."
 
 
-def _by_kind(found: OpennessAnalysis) -> OpennessPlot:
+def _by_kind(found: OpennessAnalysis) -> DatePlot:
     """Return the figure of each LLM's score, with a column for each kind of openness."""
     most_named = 14  # most points with a name next to them
-    wide = (AREA.right - AREA.left) / len(found.kinds)
-    points, names, means, across = [], [], [], []
-    named = sum(len(kind.llms) for kind in found.kinds) <= most_named
+    points, means, across = [], [], []
     for place, kind in enumerate(found.kinds):
-        middle = AREA.left + (place + 0.5) * wide
-        across.append((round(middle, 1), f"{kind.name} ({len(kind.llms)})"))
+        middle = (place + 0.5) / len(found.kinds)
+        x = AREA.across(middle)
+        across.append((x, f"{kind.name} ({len(kind.llms)})"))
         for number, one in enumerate(kind.llms):
-            x = middle + wide * 0.7 * ((number + 0.5) / len(kind.llms) - 0.5)
-            points.append(_point(x, one))
-            names.append(one.title)
+            apart = 0.7 * ((number + 0.5) / len(kind.llms) - 0.5)
+            points.append(_point(AREA.across(middle + apart / len(found.kinds)), one))
         if kind.conclusive:
-            means.append((round(middle, 1), AREA.up(kind.mean)))
-    return OpennessPlot(
+            means.append(("cutoff", polyline((x - 24, AREA.up(kind.mean)), (x + 24, AREA.up(kind.mean)))))
+    named = [one.title for kind in found.kinds for one in kind.llms]
+    return DatePlot(
+        AREA,
         "Contamination by openness",
         f"Contamination by openness, with 95% intervals.{' A bar is the mean of a kind.' if means else ''}",
-        "openness (LLMs)", tuple(points), _labels(points, names) if named else (), tuple(means), (), tuple(across),
-        _ticks(),
-    )  # fmt: skip
+        "openness (LLMs)",
+        tuple(points),
+        tuple(across),
+        quarter_ticks(AREA),
+        tuple(means),
+        _labels(points, named) if len(named) <= most_named else (),
+    )
 
 
-def _by_size(found: OpennessAnalysis) -> OpennessPlot | None:
+def _by_size(found: OpennessAnalysis) -> DatePlot | None:
     """Return the figure of scores by model size, with a line for each family with several; None if no size is known."""
-    sizes = [one.size for line in found.families for one in line.llms if one.size]
+    sizes = sorted({one.size for line in found.families for one in line.llms if one.size})
     if not sizes:
         return None
-    first, last = log10(min(sizes)) - 0.1, log10(max(sizes)) + 0.1
+    first, last = log10(sizes[0]) - 0.1, log10(sizes[-1]) + 0.1
 
     def across(size: float) -> float:
-        return AREA.left + (log10(size) - first) / (last - first) * (AREA.right - AREA.left)
+        return AREA.across((log10(size) - first) / (last - first))
 
-    points, names, lines = [], [], []
-    for line in found.families:
-        own = [_point(across(one.size or 1.0), one) for one in line.llms]
-        points += own
-        names += [one.title for one in line.llms]
-        lines.append(" ".join(f"{point.x},{point.y}" for point in own))
-    ticks = tuple((round(across(size), 1), f"{size:g}") for size in sorted(set(sizes)))
-    return OpennessPlot(
+    ticks: list[Tick] = []
+    for size in sizes:
+        if not ticks or across(size) - ticks[-1][0] >= 24:  # else the labels would overlap
+            ticks.append((across(size), f"{size:g}"))
+    by_family = [[_point(across(one.size or 1.0), one) for one in line.llms] for line in found.families]
+    points = [point for own in by_family for point in own]
+    return DatePlot(
+        AREA,
         "Contamination by size within families",
         "Contamination by size within families, with 95% intervals; a line joins the LLMs of one family, which differ "
         "in more than their size.",
-        "billions of parameters", tuple(points), _labels(points, names), (), tuple(lines), _apart(ticks), _ticks(),
-    )  # fmt: skip
+        "billions of parameters",
+        tuple(points),
+        tuple(ticks),
+        quarter_ticks(AREA),
+        tuple(("steps", polyline(*((point.x, point.y) for point in own))) for own in by_family),
+        _labels(points, [one.title for line in found.families for one in line.llms]),
+    )
 
 
-def _apart(ticks: Sequence[tuple[float, str]]) -> tuple[tuple[float, str], ...]:
-    """Return the ticks whose labels do not overlap."""
-    kept: list[tuple[float, str]] = []
-    for tick in ticks:
-        if not kept or tick[0] - kept[-1][0] >= 24:
-            kept.append(tick)
-    return tuple(kept)
-
-
-def _point(x: float, one: CataloguedLlm) -> OpennessPoint:
-    low, high = one.interval or (one.score, one.score)
+def _point(x: float, one: CataloguedLlm) -> DatePoint:
     size = "" if one.size is None else f", {one.size:g} billion parameters"
     words = f"{one.title} ({one.openness}{size}): score {one.score:.2f}"
-    return OpennessPoint(round(x, 1), AREA.up(one.score), AREA.up(low), AREA.up(high), words)
+    up = one.interval and (AREA.up(one.interval[0]), AREA.up(one.interval[1]))
+    return DatePoint(x, AREA.up(one.score), words, up)
 
 
-def _labels(points: Sequence[OpennessPoint], names: Sequence[str]) -> tuple[tuple[str, float, float, str], ...]:
+def _labels(points: Sequence[DatePoint], names: Sequence[str]) -> tuple[tuple[str, float, float, str], ...]:
     return tuple(placed_labels([(point.x, point.y) for point in points], names))
-
-
-def _ticks() -> tuple[tuple[float, str], ...]:
-    return tuple((AREA.up(tick / 4), f"{tick / 4:g}") for tick in range(5))

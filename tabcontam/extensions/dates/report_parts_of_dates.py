@@ -1,6 +1,7 @@
 """The parts of a run's report on openness, sizes, exact outputs and dates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 from tabcontam.extensions.dates import chronology_page, generation_plots, openness_plots
@@ -8,22 +9,9 @@ from tabcontam.report.report_parts import ReportPart
 from tabcontam.verdicts.results import RunResults
 
 
-def _openness_figures(view: RunResults, width: float) -> Sequence[Any]:
-    from tabcontam.extensions.dates.date_figures import by_openness
-
-    return by_openness(view, width)
-
-
-def _generation_figures(view: RunResults, width: float) -> Sequence[Any]:
-    from tabcontam.extensions.dates.generation_figures import exact_against_accuracy
-
-    return exact_against_accuracy(view, width)
-
-
-def _date_figures(view: RunResults, width: float) -> Sequence[Any]:
-    from tabcontam.extensions.dates.date_figures import by_dates
-
-    return by_dates(view, width)
+def _figures(name: str) -> Callable[[RunResults, float], Sequence[Any]]:
+    """Return the function of `date_figures` with this name, which imports matplotlib when it is called."""
+    return lambda view, width: getattr(import_module("tabcontam.extensions.dates.date_figures"), name)(view, width)
 
 
 OPENNESS = ReportPart(
@@ -31,19 +19,19 @@ OPENNESS = ReportPart(
     "openness.html.jinja",
     openness_plots.context,
     sentences=openness_plots.openness_sentences,
-    figures=_openness_figures,
+    figures=_figures("by_openness"),
 )
 GENERATION = ReportPart(
     "ranking",
     "generation.html.jinja",
     generation_plots.context,
     sentences=generation_plots.generation_sentences,
-    figures=_generation_figures,
+    figures=_figures("exact_against_accuracy"),
 )
 CHRONOLOGY = ReportPart(
     "scores",
     "chronology_section.html.jinja",
     chronology_page.context,
     styles=("chronology.css",),
-    figures=_date_figures,
+    figures=_figures("by_dates"),
 )

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.dates.chronological_analysis import DatedPair, OpennessGroup, groups_of
+from tabcontam.extensions.dates.chronological_analysis import OpennessGroup, groups_of
+from tabcontam.extensions.dates.dated_pairs import DatedPair
 from tabcontam.verdicts.dating import AFTER, BEFORE
 
 FILE = Path(__file__).with_name("task_contamination.toml")
@@ -42,12 +43,10 @@ class PublishedAccuracies:
 
     @property
     def whole(self) -> OpennessGroup:
-        """The group of all models."""
         return self.groups[0]
 
 
 def source() -> tuple[str, str]:
-    """Return the citation and its address."""
     held = _file()
     return held["citation"], held["address"]
 

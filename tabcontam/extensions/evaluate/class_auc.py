@@ -12,11 +12,13 @@ from tabcontam.statistics.exact_statistics import clopper_pearson
 
 @dataclass(frozen=True)
 class RatedRow:
-    """A row: its class, the predicted probability of each class, and the group within which rows are compared."""
+    """A row: its class, the predicted probability of each class if known, the group within which rows are compared, and
+    the class that a model named."""
 
     label: str
-    chances: Mapping[str, float]
+    chances: Mapping[str, float] | None
     group: Hashable = 0
+    answer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class _ClassAuc:
 def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float = 0.95) -> Ranking | None:
     """Return the AUC of the first of two classes; of more classes, the mean AUC of each class against the rest.
 
+    Rows without probabilities are left out.
     The AUC is the share of all pairs within a group that are ranked right; ties count a half. A group is, for example,
     the rows that were asked after the same examples. The variance is DeLong's, estimated over all groups together,
     since a group may have a single row of a class. The interval is Student's on the scale of the log-odds. The mean
@@ -58,8 +61,9 @@ def ranked(rows: Sequence[RatedRow], classes: Sequence[str], confidence: float =
 def _of_class(rows: Sequence[RatedRow], name: str) -> _ClassAuc | None:
     sides = []
     for group in grouped(rows, lambda row: row.group).values():
-        own = [row.chances.get(name, 0.0) for row in group if row.label == name]
-        others = [row.chances.get(name, 0.0) for row in group if row.label != name]
+        rated = [(row.label == name, row.chances.get(name, 0.0)) for row in group if row.chances is not None]
+        own = [chance for is_own, chance in rated if is_own]
+        others = [chance for is_own, chance in rated if not is_own]
         if own and others:
             sides.append((own, others))
     if not sides:

@@ -4,7 +4,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import draws, path, positive, shots
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import OF_FILES, OF_LIMITS, add_settings, typed_settings
@@ -93,7 +92,7 @@ def add_evaluate(command: argparse.ArgumentParser) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    from tabcontam.extensions.evaluate.evaluation_run import check_same_evaluation, evaluations
+    from tabcontam.extensions.evaluate.evaluation_results import check_same_evaluation, evaluations
     from tabcontam.report.progress_display import progress
     from tabcontam.runs.run import execute, prepare
 
@@ -116,11 +115,10 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def _config(options: argparse.Namespace) -> RunConfig:
-    from tabcontam.extensions.evaluate.evaluation_run import few_shot
+    from tabcontam.extensions.evaluate.few_shot import FewShot, FewShotScored
 
-    test = few_shot(
-        options.shots, options.draws, options.queries, twins=not options.no_memory_share, in_words=options.in_words
-    )
+    kind = FewShot if options.in_words else FewShotScored  # by log-probabilities for LLMs that have them
+    test = kind(shots=options.shots, draws=options.draws, rows=options.queries, twins=not options.no_memory_share)
     words = typed_settings(options, RUN) | {"shots": None, "queries": None, "own_tests": (test,), "controls": False}
     return RunConfig(**words, serializer=options.template or (TEMPLATE,), command=command_line(), began=options.began)
 
@@ -150,8 +148,3 @@ def _print_plan(run: "Run", options: argparse.Namespace, shown: Any) -> None:
         print_json(plan_document(run.plan, estimates, leaving, tables=run.tables))
     else:
         print(plan_text(run.plan, estimates, leaving, tables=run.tables))
-
-
-COMMAND = Command(
-    "measure the few-shot accuracy of an LLM on a table, and how much of it is memory", add_evaluate, evaluate
-)

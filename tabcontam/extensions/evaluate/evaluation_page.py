@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tabcontam.extensions.evaluate.evaluation_results import Evaluation, trend
+from tabcontam.extensions.evaluate.evaluation_results import Evaluation, PublishedAuc, published_auc, trend
 from tabcontam.extensions.evaluate.shot_results import (
     CHANCES,
     SHARE,
@@ -14,7 +14,6 @@ from tabcontam.extensions.evaluate.shot_results import (
     MemoryFading,
     ShotResult,
 )
-from tabcontam.extensions.evaluate.tabllm import PublishedAuc, published_auc
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea
 from tabcontam.version import __version__
@@ -23,6 +22,7 @@ STYLES = ("style.css", "ranking.css", "evaluation.css")
 AREA = PlotArea(420, 260, left=40, right=408, top=12, bottom=220)  # of a panel
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MINUS, NONE = "\N{MINUS SIGN}", "-"
+Mark = tuple[int, float | None, Interval | None]  # the place of a number of shots, a value there, and its interval
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,11 @@ def document(found: Sequence[Evaluation], command: str, seed: int, *, schema: in
 
 
 def published(found: Sequence[Evaluation]) -> list[PublishedAuc]:
-    """Return the AUCs that the TabLLM paper published for these tables."""
     marks = (published_auc(name) for name in dict.fromkeys(one.dataset for one in found))
     return [mark for mark in marks if mark is not None]
 
 
 def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
-    """Return the page. It loads no other files."""
     style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
@@ -94,7 +92,6 @@ def render_evaluation(found: Sequence[Evaluation], command: str) -> str:
 
 
 def titled(found: Evaluation) -> str:
-    """Return a title: the LLM, the table and the prompts."""
     prompts = f", prompts {found.prompts}" if found.prompts not in (None, "default") else ""
     return f"{found.llm} on {found.dataset}{found.of_split} (template {found.serializer}{prompts})"
 
@@ -174,7 +171,6 @@ def spread(value: float | None) -> str:
 
 
 def by_name(at: ShotResult) -> dict[str, ClassifierScore]:
-    """Return the learners' scores at one number of shots, by the learner's name."""
     return {one.name: one for one in at.learners}
 
 
@@ -196,66 +192,62 @@ def _measures(
     value: Callable[[ClassifierScore], float | None],
     reach: Callable[[ClassifierScore], Interval | None],
 ) -> EvaluationPanel:
-    by_name: dict[str, list[tuple[int, ClassifierScore]]] = {
-        found.llm: [(place, at.own) for place, at in enumerate(found.shots)]
-    }
+    width = 7  # pixels between two marks at the same number of shots
+    by_name: dict[str, list[Mark]] = {}
     for place, at in enumerate(found.shots):
-        for one in at.learners:
-            by_name.setdefault(one.name, []).append((place, one))
-    lines = []
-    for kind, (name, own) in enumerate(by_name.items()):
-        dots = [
-            _dot(found, place, shown, reach(one), kind, len(by_name), name, title, AREA.up)
-            for place, one in own
-            if (shown := value(one)) is not None
-        ]
-        lines.append(PanelLine(name, str(kind), tuple(dots)))
+        for name, one in ((found.llm, at.own), *((one.name, one) for one in at.learners)):
+            by_name.setdefault(name, []).append((place, value(one), reach(one)))
+    middle = (len(by_name) - 1) / 2
+    lines = [
+        _line(found, title, name, str(kind), marks, (kind - middle) * width)
+        for kind, (name, marks) in enumerate(by_name.items())
+    ]
     if title == "Accuracy":
-        dots = [
-            _dot(found, p, at.majority, None, 0, 1, "largest class", title, AREA.up) for p, at in enumerate(found.shots)
-        ]
-        lines.append(PanelLine("largest class", "majority", tuple(dots)))
+        majorities: list[Mark] = [(place, at.majority, None) for place, at in enumerate(found.shots)]
+        lines.append(_line(found, title, "largest class", "majority", majorities))
     mark = published_auc(found.dataset)
     if title == "AUC" and mark and found.shots[0].shots == 0:
         words = f"{mark.name} ({mark.llm}), published"
-        lines.append(PanelLine(words, "published", (_dot(found, 0, mark.auc, None, 0, 3, words, title, AREA.up),)))
+        lines.append(_line(found, title, words, "published", [(0, mark.auc, None)], -width))
     ticks = tuple((AREA.up(tick), f"{tick:.2f}") for tick in SHARES)
     return EvaluationPanel(title, tuple(lines), ticks, _across(found))
 
 
 def _memory(found: Evaluation) -> EvaluationPanel:
-    held = [(place, at.memory) for place, at in enumerate(found.shots) if at.memory]
-    most = max(0.1, *(abs(end) for _, memory in held for end in (*memory.interval, memory.share)))
+    held = [(place, at.memory.share, at.memory.interval) for place, at in enumerate(found.shots) if at.memory]
+    most = max(0.1, *(abs(end) for _, share, interval in held for end in (*interval, share)))
     ticks = [round(part * most, 2) for part in (-1, -0.5, 0, 0.5, 1)]
 
     def up(value: float) -> float:
         return AREA.up((value / most + 1) / 2)
 
-    dots = [_dot(found, place, one.share, one.interval, 0, 1, found.llm, SHARE, up) for place, one in held]
-    line = PanelLine(found.llm, "0", tuple(dots))
+    line = _line(found, SHARE, found.llm, "0", held, up=up)
     return EvaluationPanel(SHARE, (line,), tuple((up(tick), number(tick)) for tick in ticks), _across(found), up(0.0))
 
 
-# spread: pixels between two marks at the same number of shots
-def _dot(
+def _line(
     found: Evaluation,
-    place: int,
-    value: float,
-    reach: Interval | None,
-    kind: int,
-    of: int,
-    name: str,
     title: str,
-    up: Callable[[float], float],
-    *,
-    spread: int = 7,
-) -> PanelDot:
-    x = round(_place(found, place) + (kind - (of - 1) / 2) * spread, 1)
-    ends = f", {interval(reach)}" if reach else ""
-    words = f"{name} at {_shots(found.shots[place].shots)}: {title} {number(value)}{ends}"
-    return PanelDot(
-        x, up(value), None if reach is None else up(reach[0]), None if reach is None else up(reach[1]), words
-    )
+    name: str,
+    kind: str,
+    marks: Sequence[Mark],
+    shift: float = 0.0,
+    up: Callable[[float], float] = AREA.up,
+) -> PanelLine:
+    """Return a line with a dot for each mark that has a value, shifted horizontally by some pixels."""
+    dots = [
+        PanelDot(
+            round(_place(found, place) + shift, 1),
+            up(value),
+            None if reach is None else up(reach[0]),
+            None if reach is None else up(reach[1]),
+            f"{name} at {_shots(found.shots[place].shots)}: {title} {number(value)}"
+            + (f", {interval(reach)}" if reach else ""),
+        )
+        for place, value, reach in marks
+        if value is not None
+    ]
+    return PanelLine(name, kind, tuple(dots))
 
 
 def _across(found: Evaluation) -> tuple[tuple[float, str], ...]:

@@ -14,9 +14,8 @@ from tabcontam.extensions.evaluate.evaluation_page import (
     spread,
     titled,
 )
-from tabcontam.extensions.evaluate.evaluation_results import Evaluation
+from tabcontam.extensions.evaluate.evaluation_results import Evaluation, published_auc
 from tabcontam.extensions.evaluate.shot_results import ClassifierScore, Interval
-from tabcontam.extensions.evaluate.tabllm import published_auc
 from tabcontam.report.terminal_writer import TerminalWriter
 
 if TYPE_CHECKING:

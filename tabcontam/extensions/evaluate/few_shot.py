@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Likelihoods,
     Prompt,
     Query,
@@ -25,8 +26,10 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
+from tabcontam.evidence.mixins import InWordsTest, WordedTest
 from tabcontam.evidence.rows.choice_test import ChoiceTest
 from tabcontam.evidence.score.classification import (
+    AccuracyTest,
     answers_of,
     as_endings,
     described,
@@ -70,7 +73,7 @@ class FewShotPlan:
 
 
 @dataclass(frozen=True)
-class FewShot(ChoiceTest):
+class FewShot(WordedTest, AccuracyTest, ChoiceTest):
     """Shown rows with their classes, the model must give the class of another row: accuracy and AUC by number of shots.
 
     Measures: the share of right answers at each number of shots. Refused and unreadable answers count as errors; the
@@ -111,7 +114,6 @@ class FewShot(ChoiceTest):
     title: ClassVar[str] = TITLE
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[EvidenceKind] = EvidenceKind.CLASSIFICATION
-    worded: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     shots: tuple[int, ...] = TABLLM_SHOTS
     draws: int = FIFTHS
@@ -119,7 +121,6 @@ class FewShot(ChoiceTest):
     twins: bool = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries at each number of shots, each before the query about its twin. Raises `Skip`."""
         _, question = task_of(table)
         plan = self.dealt(table, rng)
         return [
@@ -129,10 +130,6 @@ class FewShot(ChoiceTest):
             for place in range(len(draw.asked))
             for query in self._of_row(table, serializer, question, plan, shots, number, place)
         ]
-
-    def not_averaged(self, table: Table) -> str | None:
-        """Return a reason if the card's question is not `fair`: no model can then know which class a code means."""
-        return unfair(table.question) if table.question else None
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
@@ -150,13 +147,11 @@ class FewShot(ChoiceTest):
         return found
 
     def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the named class, or the likeliest one by log-probabilities; no class if two are equally likely."""
         if not isinstance(reply, Likelihoods):
             return super().read(query, reply, serializer, dictionary)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the accuracy over all numbers of shots, and the results at each number; no p-value."""
         found = evaluated(trials)
         asked = sum(one.asked for one in found)
         hits = sum(one.own.right for one in found)
@@ -231,14 +226,13 @@ class FewShot(ChoiceTest):
             expected=(plan.twin.labels[twin_place],),
             row=None,
             decoy_of=own.id,
-            shared_features=plan.twin.unchanged,
+            features=FeatureFacts(shared=plan.twin.unchanged),
             chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
         )
 
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
-        """Return a question about these cells, after the `shown` rows with their answers."""
         target = table.column(table.target or "")
         shots = [
             (_text(table, serializer, _cells(table, row, cells)), question.answer(target[row] or "")) for row in shown
@@ -251,13 +245,12 @@ class FewShot(ChoiceTest):
 
 
 @dataclass(frozen=True)
-class FewShotScored(FewShot):
+class FewShotScored(InWordsTest, FewShot):
     """Few-shot classification by the likelihood of each class as the prompt's continuation."""
 
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE, Capability.INSTRUCTIONS})
 
     def in_words(self, samples: int | None) -> Test | None:
-        """Return the test to use for a model that reports no log-probabilities."""
         return FewShot(**{item.name: getattr(self, item.name) for item in fields(FewShot)})
 
     def _asked(self, prompt: Prompt, answers: Sequence[str]) -> Question:
@@ -370,7 +363,6 @@ def _text(table: Table, serializer: Serializer, cells: Cells) -> str:
 
 
 def _sentence(found: Sequence[ShotResult]) -> str:
-    """Return the accuracy at each number of shots as a sentence."""
     if not any(one.asked for one in found):
         return "no row was classified"
     parts = []

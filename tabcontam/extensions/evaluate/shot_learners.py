@@ -25,7 +25,6 @@ class ShotLearner:
 
     @property
     def here(self) -> bool:
-        """True if its package is installed."""
         return not self.package or find_spec(self.package) is not None
 
 

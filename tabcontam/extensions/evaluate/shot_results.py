@@ -22,7 +22,6 @@ SHARE = MemoryShare.title
 WORDS, CHANCES = "words", "log-probabilities"  # the ways in which an answer is given
 DIGITS = re.compile(r"\d")
 Interval = tuple[float, float]
-Chances = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -92,20 +91,6 @@ class MemoryFading:
     pairs: int
 
 
-@dataclass(frozen=True)
-class _ClassPrediction:
-    """The answer of the model or a learner about a row: the named class, and all probabilities or None."""
-
-    group: int
-    truth: str
-    answer: str | None
-    chances: Chances | None
-
-    @classmethod
-    def of(cls, trial: Trial, answer: str | None, chances: Chances | None) -> "_ClassPrediction":
-        return cls(place_of(trial.query)[1], str(trial.query.expected[0]), answer, chances)
-
-
 def place_of(query: Query) -> tuple[int, int, int]:
     """Return the number of shots, the draw, and the row's index in the draw, from a query's id: `ID-16-2-7`."""
     _, shots, draw, number, *_ = query.id.split("-")
@@ -147,7 +132,7 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
     named = {trial.query.id: answer for trial, answer in valid_answers(came)}
     refused = sum(trial.reply.state is ReplyState.REFUSED for trial in came)
     classes = trials[0].query.asked
-    predictions = [_ClassPrediction.of(trial, named.get(trial.query.id), chances_of(trial)) for trial in came]
+    predictions = [_rated(trial, chances_of(trial), named.get(trial.query.id)) for trial in came]
     readable = [one for one in predictions if one.answer is not None]
     rows = came or trials  # the learners' results are known even without answers of the model
     truths = Counter(str(trial.query.expected[0]) for trial in rows)
@@ -162,39 +147,40 @@ def _at(shots: int, trials: Sequence[Trial], twins: Mapping[str, Trial]) -> Shot
         majority=max(truths.values()) / truths.total(),
         own=_measured("", predictions, classes),
         read=_measured("", readable, classes) if readable else None,
-        learners=tuple(_measured(name, _of_learner(rows, name), classes) for name in _learners(rows)),
+        learners=tuple(
+            _measured(one.name, _of_learner(rows, one.name), classes)
+            for one in LEARNERS
+            if all(one.name in trial.query.chance for trial in rows)
+        ),
         memory=_memory(trials, twins),
         shown=_shown(trials),
         draws=len({place_of(trial.query)[1] for trial in trials}),
     )
 
 
-def _learners(trials: Sequence[Trial]) -> list[str]:
-    """Return the names of the learners that have predictions for every query, in order."""
-    return [one.name for one in LEARNERS if all(one.name in trial.query.chance for trial in trials)]
+def _rated(trial: Trial, chances: Mapping[str, float] | None, answer: str | None) -> RatedRow:
+    return RatedRow(str(trial.query.expected[0]), chances, place_of(trial.query)[1], answer)
 
 
-def _of_learner(trials: Sequence[Trial], name: str) -> list[_ClassPrediction]:
+def _of_learner(trials: Sequence[Trial], name: str) -> list[RatedRow]:
     values = [trial.query.chance[name].values for trial in trials]
     named = [max(chances, key=chances.__getitem__) for chances in values]
-    return [_ClassPrediction.of(*each) for each in zip(trials, named, values, strict=True)]
+    return [_rated(*each) for each in zip(trials, values, named, strict=True)]
 
 
-def _measured(name: str, predictions: Sequence[_ClassPrediction], classes: Sequence[str]) -> ClassifierScore:
-    right = sum(one.answer == one.truth for one in predictions)
-    groups = list(grouped(predictions, lambda one: one.group).values())
-    rated = [RatedRow(one.truth, one.chances, one.group) for one in predictions if one.chances is not None]
-    ranking, by_group = ranked(rated, classes), grouped(rated, lambda one: one.group).values()
+def _measured(name: str, rows: Sequence[RatedRow], classes: Sequence[str]) -> ClassifierScore:
+    right = sum(row.answer == row.label for row in rows)
+    ranking, by_group = ranked(rows, classes), list(grouped(rows, lambda row: row.group).values())
     return ClassifierScore(
         name,
         right,
-        len(predictions),
-        right / len(predictions) if predictions else 0.0,
-        clopper_pearson(right, len(predictions)),
-        _spread([sum(one.answer == one.truth for one in group) / len(group) for group in groups]),
+        len(rows),
+        right / len(rows) if rows else 0.0,
+        clopper_pearson(right, len(rows)),
+        _spread([sum(row.answer == row.label for row in group) / len(group) for group in by_group]),
         None if ranking is None else ranking.value,
         None if ranking is None else ranking.interval,
-        _spread([each.value for rows in by_group if (each := ranked(rows, classes)) is not None]),
+        _spread([each.value for group in by_group if (each := ranked(group, classes)) is not None]),
     )
 
 

@@ -5,7 +5,6 @@ from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import copies, level, path
 from tabcontam.cli.printing import print_json
 from tabcontam.cli.run_arguments import OF_FILES, add_settings
@@ -193,6 +192,3 @@ def _lines(made: "ExposedModel") -> list[str]:
 
 def _facts(made: "ExposedModel") -> dict[str, object]:
     return {"folder": str(made.folder), "parameters": made.parameters, "card": made.card.model_dump(by_alias=True)}
-
-
-COMMAND = Command("make small language models that have read a table a known number of times", add_expose, expose)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path
 from tabcontam.cli.printing import command_line, console_of, open_page, print_json, write_files
 from tabcontam.cli.run_arguments import OF_FILES, add_settings
@@ -159,6 +158,3 @@ def write_ladder(runs: Sequence[Path], out: Path, as_json: bool) -> None:
         print_json(held)
     else:
         print_ladder(console_of(), found, titles, out / "ladder.html")
-
-
-COMMAND = Command("show results of the tests by how often models have read a table", add_ladder, ladder)

@@ -1,7 +1,7 @@
 """Numbers that decide verdicts, for all modules of this folder, each with its source."""
 
 BASE_BLOCK_TOKENS = 512  # tokens of a training step of an existing model, if it takes as many; by hand
-BASE_LEARNING_RATE = 0.05  # learning rate of an existing model times its width; by hand; docs/exposed-models.md
+BASE_LEARNING_RATE = 0.05  # learning rate of an existing model times its width; by hand; README.md
 ADAPTER_RATE_FACTOR = 10  # learning rate of an adapter as a multiple of that of whole weights; by hand
 WARM_UP_SHARE = 0.05  # share of the training steps in which the learning rate rises; by hand
 LAST_RATE_SHARE = 0.1  # learning rate of the last step as a share of the highest; by hand

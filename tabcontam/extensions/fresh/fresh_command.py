@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path, positive
 from tabcontam.cli.run_arguments import OF_FILES, OF_LIMITS, add_settings
 from tabcontam.config import LIMITS, RunConfig
@@ -237,6 +236,3 @@ def _describe(fresh_rows: "FreshRows", card: "Path") -> str:
     ]
     count = f"{len(fresh_rows.table.rows):,} fresh rows, of {fresh_rows.first} to {fresh_rows.last}"
     return "\n".join([count, *left_out, f"python -m tabcontam run --dataset {shlex.quote(str(card))}"])
-
-
-COMMAND = Command("collect rows or texts published since a day, which no older LLM has read", add_fresh, fresh)

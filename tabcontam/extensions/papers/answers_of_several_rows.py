@@ -20,15 +20,12 @@ class SeveralRowsAnswers(RawAnswers):
     """Answers with cells of several rows of a file."""
 
     def column(self, asked: str) -> str:
-        """Return the column of the cell with this name."""
         return column_of(asked)
 
     def places(self, query: Query) -> Sequence[int]:
-        """Return the row of each asked cell."""
         return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return one line for each row, with the asked cells of this row."""
         cells = iter(values)
         rows = group_by_row(query.asked)
         return "\n".join(csv_serializer().row(names, [next(cells) for _ in names]) for names in rows)

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal
@@ -16,12 +16,13 @@ from tabcontam.asking.part_records import PartRecords
 from tabcontam.asking.trial_file import Line, line_key, trial_of
 from tabcontam.evidence.base import DECIDED, Reading, Test, Trial, Verdict
 from tabcontam.evidence.completion_pairs import CompletionJudgement, CompletionPair, Likeness, contaminated
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.registry import by_id
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.groups import grouped
 from tabcontam.statistics.kappa import measure_agreement
 from tabcontam.verdicts.judge_facts import Agreement, JudgeFacts, MadePairRecord
-from tabcontam.verdicts.result_types import PROMPTS, Result, ResultKey
+from tabcontam.verdicts.result_types import Result, ResultKey
 
 TEXT = "the text alone"  # the judge that only checks whether a completion is an exact match
 COMPLETIONS: Literal["completions"] = "completions"
@@ -64,22 +65,12 @@ class Judgement:
 
 def judgement_of(line: Mapping[str, Any]) -> Judgement:
     """Return the judgement on a line. Raises `KeyError`, `TypeError` or `ValueError` for any other line."""
-    named = {"prompts": PROMPTS, **line}
-    place = ResultKey(**{name: named[name] for name in ResultKey._fields if name in named})
-    texts = (*place, line["query"], line["by"], line["pair"])
-    if not all(isinstance(text, str) for text in texts):
+    place = ResultKey(*(line[name] for name in ResultKey._fields))
+    held = {each.name: line[each.name] for each in fields(Judgement) if each.name != "place"}
+    found = Judgement(place, **held | {name: held[name] and Likeness(held[name]) for name in ("word", "made")})
+    if not all(isinstance(text, str) for text in found.key):
         raise TypeError("a name is not a text")
-    return Judgement(
-        place,
-        line["query"],
-        line["by"],
-        line["pair"],
-        None if line["word"] is None else Likeness(line["word"]),
-        line.get("person") is True,
-        None if line.get("made") is None else Likeness(line["made"]),
-        line.get("begging") is True,
-        *(str(line.get(name) or "") for name in ("reply", "detail", "version")),
-    )
+    return found
 
 
 def pair_of(compared: CompletionPair) -> str:
@@ -102,7 +93,6 @@ class Judgements(PartRecords):
         return iter(self._all)
 
     def with_these(self, more: Iterable[Judgement]) -> "Judgements":
-        """Return these judgements together with later ones."""
         return Judgements([*self._all, *more])
 
     @cached_property
@@ -125,13 +115,8 @@ class Judgements(PartRecords):
         found = self._of_pairs.get((place, compared.query_id, pair_of(compared)), {})
         return {by: found[by] for by in self.judges if by in found}
 
-    def made(self, by: str) -> list[Judgement]:
-        """Return a judge's judgements of pairs that were made to check judges."""
-        return [one for one in self._all if one.made is not None and one.by == by]
-
     def attached(self, place: ResultKey, test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials of a test, each with the judgement that counts for it."""
-        if not test.judgeable or not self._all:
+        if not isinstance(test, JudgedTest) or not self._all:
             return trials
         words = {one.query_id: self.word(place, one) for one in test.compared(trials)}
         return [replace(trial, judged=words.get(trial.query.id)) for trial in trials]
@@ -139,18 +124,16 @@ class Judgements(PartRecords):
     def shown(self, place: ResultKey, lines: list[Line]) -> list[Line]:
         """Return the trials. If a trial's completion is compared, "judged" lists each judge with its word."""
         test, words_of = by_id().get(place.test), dict[str, list[list[str]]]()
-        for one in compared_of(test, list(map(_read, lines))) if test and test.judgeable else ():
+        for one in compared_of(test, list(map(_read, lines))) if test else ():
             words = [[TEXT, Likeness.EXACT.value]] if one.exact else []
             words += [[by, judged.word or f"not judged: {judged.detail}"] for by, judged in self.of(place, one).items()]
             words_of[one.query_id] = words
         return [line | {"judged": own} if (own := words_of.get(line["query"])) else line for line in lines]
 
     def fields(self, lines: Iterable[Line], results: Iterable[Result]) -> dict[str, Any]:
-        """Return the judges and their agreement, as fields of a run's results."""
         return judged_by(self, compared_in(lines) if self._all else {}, results)
 
     def lines(self) -> list[Line]:
-        """Return the judgements as lines of judgements.jsonl."""
         return [one.line() for one in self._all]
 
     def word(self, place: ResultKey, compared: CompletionPair) -> CompletionJudgement | None:
@@ -161,12 +144,12 @@ class Judgements(PartRecords):
 
 def judge_facts(judgements: Judgements, compared: Compared) -> tuple[JudgeFacts, ...]:
     """Return the record of each judge of a run's completions, in the order of `Judgements.judges`."""
-    judged = _judgements_of_pairs(judgements, compared)
+    judged = _judgements_of_pairs(judgements, compared).values()
     facts = []
     for by in judgements.judges:
-        own = [one for words in judged.values() for name, one in words.items() if name == by]
+        own = [words[by] for words in judged if by in words]
         words = Counter(one.word for one in own if one.word is not None)
-        made = grouped(judgements.made(by), lambda one: one.made)
+        made = grouped((one for one in judgements if one.made and one.by == by), lambda one: one.made)
         facts.append(
             JudgeFacts(
                 by=by,
@@ -216,15 +199,13 @@ def agreements(judgements: Judgements, compared: Compared, results: Iterable[Res
     The text alone can only decide between an exact match and no match. A method is a test with a published rule that
     decided the same setting.
     """
-    labels: dict[str, dict[tuple[ResultKey, str], Likeness]] = {by: {} for by in (TEXT, *judgements.judges)}
-    for place, own in compared.items():
-        for one in own:
-            labels[TEXT][place, one.query_id] = Likeness.EXACT if one.exact else Likeness.NONE
+    pairs = {(place, one.query_id): one for place, own in compared.items() for one in own}
+    words = {TEXT: {item: Likeness.EXACT if one.exact else Likeness.NONE for item, one in pairs.items()}}
     for item, found in _judgements_of_pairs(judgements, compared).items():
         for by, judgement in found.items():
             if judgement.word is not None:
-                labels[by][item] = judgement.word
-    words = {by: own for by, own in labels.items() if own}
+                words.setdefault(by, {})[item] = judgement.word
+    words = {by: words[by] for by in (TEXT, *judgements.judges) if words.get(by)}
     if len(words) < 2:
         return ()
     people = {one.by for one in judgements if one.person}
@@ -275,7 +256,8 @@ def _pairwise(kind: Literal["completions", "settings"], labels: Mapping[str, Map
 
 def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
     """Return the completions of a test that judges and people can judge: all completions with a text."""
-    return [one for one in test.compared(trials) if one.arm == ARM and one.continued.strip()] if test.judgeable else []
+    compared = test.compared(trials) if isinstance(test, JudgedTest) else ()
+    return [one for one in compared if one.arm == ARM and one.continued.strip()]
 
 
 def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
@@ -284,7 +266,7 @@ def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
     `lines`: the run's trials. Their answers are not read anew.
     """
     known = by_id()
-    judgeable = [line for line in lines if line["test"] in known and known[line["test"]].judgeable]
+    judgeable = [line for line in lines if isinstance(known.get(line["test"]), JudgedTest)]
     found = {}
     for key, result_key in grouped(judgeable, lambda line: line_key(line)[:-1]).items():
         place = ResultKey(*key)

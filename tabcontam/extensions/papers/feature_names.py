@@ -11,7 +11,8 @@ from tabcontam.evidence.base import PublishedRule, Query, Reading, Reply
 from tabcontam.evidence.checks import rendered, select_hidden_words
 from tabcontam.evidence.knowledge.decoys import Draft, features_of, listed_cards, other_titles, title_of, with_decoys
 from tabcontam.evidence.knowledge.feature_lists import MAX_TOKENS, UNIT
-from tabcontam.evidence.knowledge.word_test import WordTest
+from tabcontam.evidence.knowledge.word_test import WordListTest
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.extensions.papers.memcheck.csv_row_tests import BORDT, MARKS
 from tabcontam.extensions.papers.thresholds import ROWS_PER_SHOWN_NAME
@@ -21,7 +22,7 @@ from tabcontam.tables.table import Table
 
 
 @dataclass(frozen=True)
-class FeatureNames(WordTest):
+class FeatureNames(WordedTest, WordListTest):
     """Given the dataset's name and the first quarter of its features, the model must name its other features.
 
     Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
@@ -52,12 +53,10 @@ class FeatureNames(WordTest):
     published = PublishedRule("answers hold every name that follows", share=None, source=BORDT)
     own_marks: ClassVar[frozenset[str]] = MARKS
     on_request: ClassVar[bool] = True
-    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query and its decoys. Raises `Skip` if the first names give the other names away."""
         shown = self._shown(table.columns)
         write = partial(self.prompts.feature_list, table.title, shown)
         expected = select_hidden_words(table.columns[len(shown) :], rendered(write()))
@@ -74,7 +73,6 @@ class FeatureNames(WordTest):
         return with_decoys(table, true, drafts)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the names that the answer contains and, for the published count, whether it contains all of them."""
         reading = super().read(query, reply, serializer, dictionary)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 

@@ -14,6 +14,7 @@ from typing import Any
 from tabcontam.asking.trial_file import RESULTS, lock_run_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.completion_pairs import Likeness
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
@@ -85,10 +86,10 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
             places = (*(before.places if before else ()), (place, one.query_id))
             word = judgement.word if judgement and (before is None or before.word) else None
             items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.completion, places, word)
-    if not items_of and any(result.test in known and known[result.test].judgeable for result in own):
+    if not items_of and any(isinstance(known.get(result.test), JudgedTest) for result in own):
         raise UsageError(f"{folder} holds no completion to judge: none could be read")
     if not items_of:
-        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        names = " or ".join(test.id for test in all_tests() if isinstance(test, JudgedTest))
         raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")
     items = sorted(items_of.values(), key=lambda item: item.pair)
     Random(f"{seed} {name}").shuffle(items)

@@ -4,7 +4,6 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path
 from tabcontam.errors import Exit, UsageError
 
@@ -159,6 +158,3 @@ def _wrapped(text: str, indent: str = "") -> str:
         for line in text.splitlines() or [""]
     )
     return "\n".join(lines)
-
-
-COMMAND = Command("judge by hand which completions of a run match, and compare judges", add_judge, judge)

@@ -16,6 +16,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import UsageError, option, option_name
 from tabcontam.evidence.base import Capability, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness
+from tabcontam.evidence.mixins import JudgedTest
 from tabcontam.evidence.questions import Answer
 from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judge import (
@@ -28,6 +29,7 @@ from tabcontam.extensions.papers.completion_judge import (
 )
 from tabcontam.extensions.papers.completion_judgements import Judgement, Judgements, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal
+from tabcontam.extensions.papers.papers_settings import JUDGE
 from tabcontam.groups import grouped
 from tabcontam.models.base import Model, failed
 from tabcontam.models.provider_registry import ModelSettings, resolve
@@ -47,7 +49,6 @@ class JudgePair:
 
     @property
     def query(self) -> Query:
-        """The question to the judge."""
         return judge_query(self.compared)
 
     def judged(self, model: Model, reply: Reply) -> Judgement:
@@ -90,13 +91,13 @@ class JudgePass(RunPart):
 
         If the run `asks`, a missing key is reported before anything is asked.
         """
-        if not any(test.judgeable for test in tests):
-            names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        if not any(isinstance(test, JudgedTest) for test in tests):
+            names = " or ".join(test.id for test in all_tests() if isinstance(test, JudgedTest))
             raise UsageError(
                 f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
                 f"or leave {option('judge')} out"
             )
-        spec = self.config.judge or ""
+        spec = JUDGE.of(self.config) or ""
         try:
             self.resolved = resolve(spec)
             self.judge = judge = self.resolved.open(settings)
@@ -113,23 +114,22 @@ class JudgePass(RunPart):
         self.models, self.label = (judge,), f"judge {judge.spec}"  # it may be under test, too
 
     def begin(self, session: Session, folder: Path) -> None:
-        """Take part in a session, whose completions are judged after it."""
         self.session, self.journal = session, JudgementJournal(folder)
 
     @property
     def plan(self) -> list[PlannedResult]:
         """The planned results with completions to judge."""
-        return [planned for planned in self.session.plan if planned.test.judgeable and planned.subject.tested]
+        return [
+            planned for planned in self.session.plan if isinstance(planned.test, JudgedTest) and planned.subject.tested
+        ]
 
     async def connect(self) -> None:
-        """Connect to the judge. Raises `UsageError` if it cannot be reached."""
         try:
             await self.judge.connect()
         except UsageError as error:
             raise UsageError(f"{option_name('judge')}: {error}") from None
 
     async def close(self) -> None:
-        """Give back the judge's connections and memory."""
         await self.judge.close()
 
     async def ask(self) -> None:
@@ -155,11 +155,9 @@ class JudgePass(RunPart):
             progress.end()
 
     def rescue(self) -> None:
-        """Store the judgements that could not be written to the folder."""
         self.journal.rescue()
 
     def facts(self) -> dict[str, Any]:
-        """Return the judge's facts, with its requests and costs so far."""
         used = self.session.used().get(self.label) or LlmFacts(spec=self.label)
         judge = replace(
             used,
@@ -171,10 +169,9 @@ class JudgePass(RunPart):
         return {"judge": judge}
 
     def rows_leaving(self, plan: Sequence[PlannedResult]) -> dict[tuple[str, str], int]:
-        """Return the number of private rows that the judge would be shown, by its label and dataset."""
         rows: dict[tuple[str, str], set[int | str]] = {}
         for planned in plan if not self.judge.local else ():
-            if planned.test.judgeable and planned.subject.tested:
+            if isinstance(planned.test, JudgedTest) and planned.subject.tested:
                 shown = rows.setdefault((self.label, planned.name.dataset), set())
                 shown.update(query.id for query in planned.queries if query.withheld)
                 if planned.table.private:
@@ -208,7 +205,7 @@ class JudgePass(RunPart):
                 yield JudgePair(place, made.compared, made.word, made.begging)
         for planned in self.plan:
             trials = list(self.session.trials.get(planned.name, {}).values())
-            yield from (JudgePair(planned.name, one) for one in to_judge(planned.test.compared(trials)))
+            yield from (JudgePair(planned.name, one) for one in to_judge(_compared(planned, trials)))
 
     def _to_come(self) -> Iterator[JudgePair]:
         """Yield a pair for each missing completion, as long as the longest text that is shown to the judge."""
@@ -258,4 +255,8 @@ class JudgePass(RunPart):
 
 def _unasked(planned: PlannedResult, queries: Sequence[Query]) -> Sequence[CompletionPair]:
     """Return a comparison for each of the `queries` of `planned`, with an empty completion."""
-    return planned.test.compared([Trial(query, Reply("", ReplyState.OK)) for query in queries])
+    return _compared(planned, [Trial(query, Reply("", ReplyState.OK)) for query in queries])
+
+
+def _compared(planned: PlannedResult, trials: Sequence[Trial]) -> Sequence[CompletionPair]:
+    return planned.test.compared(trials) if isinstance(planned.test, JudgedTest) else ()

@@ -47,13 +47,11 @@ class JudgementsPart(FolderPart):
     file = JUDGEMENTS
 
     def records(self, folders: Sequence[Path], keys: Collection[ResultKey] | None) -> Judgements:
-        """Return the judgements in these folders, with those of pairs that were made to check judges."""
         found = (one for folder in folders for one in judgements_in(folder))
         return Judgements(one for one in found if keys is None or one.made or one.place in keys)
 
     def of_replay(self, found: ReplayOutcome) -> dict[str, Any]:
-        """Return the judges of recorded completions and their agreement."""
-        from tabcontam.extensions.papers.recorded_judgements import judges
+        from tabcontam.extensions.papers.time_travel_records import judges
 
         return judges(found)
 

@@ -58,7 +58,6 @@ def agreement_texts(one: Agreement) -> tuple[str, str]:
 
 
 def context(view: RunResults) -> dict[str, Any]:
-    """Return the variables of the page's template."""
     tables = {
         TITLES[of]: [(one.first, one.second, *agreement_texts(one)) for one in view.agreements if one.kind == of]
         for of in (COMPLETIONS, SETTINGS)

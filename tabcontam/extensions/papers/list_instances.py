@@ -12,13 +12,15 @@ from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, ReplyState, Trial
+from tabcontam.evidence.mixins import FeatureTest, ResampledTest
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_cells import values_bare
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellReference
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.row_test import RowTest, low_power
+from tabcontam.evidence.rows.row_test import CellTest, low_power
 from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES
 from tabcontam.extensions.papers.answers_of_several_rows import (
     SeveralRowsAnswers,
@@ -65,12 +67,11 @@ class InstanceListAnswers(SeveralRowsAnswers):
     """Answers with rows of a file, one a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return one line for each row, or each text unchanged."""
         return "\n".join(map(str, values)) if _of_words(query) else super().text(query, values, prompt)
 
 
 @dataclass(frozen=True)
-class ListInstances(RowTest):
+class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
     """Given only the dataset's name and split, the model must write down its first ten instances.
 
     Measures: whether the model knows the beginning of the dataset by its name. This row test can show that rows were
@@ -109,14 +110,12 @@ class ListInstances(RowTest):
     follows = "quiz_completion_obfuscated"
     published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
     answering: ClassVar[AnswerKind] = InstanceListAnswers()
-    bet_on: ClassVar[bool] = False  # one answer has several rows
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     whole: ClassVar[str] = "lists of instances are right in every counted cell"
     max_tokens: ClassVar[int] = 512
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column or entity of each cell; texts have no entity."""
         return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -162,14 +161,12 @@ class ListInstances(RowTest):
         return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         texts = any(_of_words(trial.query) for trial in trials)
         evidence = _recited(trials) if texts else replace(super().weigh(trials, level), detectable_share=None)
         read = (trial for trial in trials if trial.readable and trial.query.paper)
         return with_more(evidence, "; ".join(dict.fromkeys(map(_published, read))))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation of all instances would not be detected, or None if it would."""
         texts = [query for query in queries if _of_words(query)]
         if not texts:
             every = [(query.chance, own) for query in queries[:1] for own in group_by_row(query.asked)]
@@ -177,7 +174,7 @@ class ListInstances(RowTest):
             return low_power(list(filter(None, rows)), level)
         best = partial_conjunction(_runs(texts[0], dict(zip(texts[0].asked, texts[0].expected, strict=True))))
         what, whole = "words of their own in the first texts", "all were recited"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 def _recited(trials: Sequence[Trial]) -> Evidence:
@@ -195,7 +192,6 @@ def _of_words(query: Query) -> bool:
 
 
 def _listed(table: Table, count: int) -> Prompt:
-    """Return the prompt that names the dataset and asks for its first instances."""
     name, header = dataset_in_prompt(table)
     if table.text is not None:
         about = f"Dataset: {name}"

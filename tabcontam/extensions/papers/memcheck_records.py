@@ -64,12 +64,10 @@ class PrintedAnswer:
 
     @property
     def test(self) -> RawTest:
-        """The test of tabcontam that asks the same question."""
         return RowCompletion() if self.feature is None else CsvFeatureCompletion()
 
     @property
     def exact(self) -> bool:
-        """True if the answer equals the file's text."""
         return self.distance == 0
 
 

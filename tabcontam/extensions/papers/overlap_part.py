@@ -10,6 +10,7 @@ from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.extensions.papers.guided.algorithm_one import BY_WORDS, compares, measured_by
 from tabcontam.extensions.papers.guided.overlap_measures import OverlapMeasure, measure_of
+from tabcontam.extensions.papers.papers_settings import OVERLAP
 from tabcontam.models.provider_registry import ModelSettings
 from tabcontam.runs.folder_part import FolderPart
 from tabcontam.runs.run_part import RunPart
@@ -33,14 +34,12 @@ class OverlapPart(RunPart):
                 f"{option_name('overlap')}: no chosen test compares texts by it; add {option('tests', names)}, "
                 f"or leave {option('overlap')} out"
             )
-        self.measure = _named(self.config.overlap or "", asks)
+        self.measure = _named(OVERLAP.of(self.config) or "", asks)
 
     def judging(self) -> AbstractContextManager[None]:
-        """Return a context in which Algorithm 1 compares texts by the measure."""
         return measured_by(self.measure)
 
     def facts(self) -> Mapping[str, Any]:
-        """Return the measure in the form of results.json."""
         return {"overlap": measure_name(self.measure)}
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from tabcontam.config import PAPER
 from tabcontam.evidence.base import Evidence, Verdict
-from tabcontam.extensions.papers.quiz.letters import LETTERS
-from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels, levels
+from tabcontam.extensions.papers.quiz.quiz_answers import LETTERS, PLACES, ContaminationLevels, levels
 from tabcontam.extensions.papers.quiz.quizzes import Quiz
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
@@ -47,7 +46,6 @@ class QuizRecord:
 
     @property
     def setting(self) -> tuple[str, str, str | None]:
-        """The LLM, the dataset and its split."""
         return self.llm, self.dataset, self.split
 
     @property

@@ -20,10 +20,17 @@ from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
 from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
-from tabcontam.extensions.papers.recorded_judgements import RecordedCompletions, compared_of, judgements_of, result_key
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
-from tabcontam.extensions.papers.time_travel_records import KEYS as KEYS
-from tabcontam.extensions.papers.time_travel_records import Instance, parse_instance
+from tabcontam.extensions.papers.time_travel_records import (
+    JUDGE,
+    KEYS,
+    Instance,
+    RecordedCompletions,
+    compared_of,
+    judgements_of,
+    parse_instance,
+    result_key,
+)
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
@@ -61,13 +68,23 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
     results: list[Result] = []
     by_rules: list[RuleDifference] = []
     for setting, main in zip(settings, calibrated, strict=True):
-        others = setting.other_methods
-        by_rules += [_contrast(single_result, main) for single_result in (main, *others) if _part(single_result, main)]
-        own = [main, *others]
-        results += [_by_paper(single_result) for single_result in own] if rules == PAPER else own
+        own = [main, *setting.other_methods]
+        by_rules += [
+            _contrast(one, main)
+            for one in own
+            if one.decision.paper_verdict in DECIDED and one.decision.paper_verdict is not main.verdict
+        ]
+        if rules == PAPER:
+            own = [
+                one.changed(verdict=one.decision.paper_verdict, reason=None, q_value=None, q_without=None)
+                for one in own
+            ]
+        results += own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if with_differences else []
     instances_of = {
-        result_key(setting.result(GuidedMatch.id)): setting.instances for setting in settings if setting.has_judgements
+        result_key(setting.result(GuidedMatch.id)): setting.instances
+        for setting in settings
+        if any(one.judge or one.people for one in setting.instances)
     }
     judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
     compared = {place: compared_of(own) for place, own in instances_of.items()}
@@ -104,11 +121,6 @@ class RecordedSetting:
         """True if completions without the dataset's name are recorded, which Algorithm 1 needs."""
         return any(one.general is not None for one in self.instances)
 
-    @property
-    def has_judgements(self) -> bool:
-        """True if at least one completion has a judgement by the judge or a person."""
-        return any(one.judge or one.people for one in self.instances)
-
     def result(self, test: str) -> Result:
         """Return a result of this setting without a verdict."""
         first = self.instances[0]
@@ -140,25 +152,19 @@ class RecordedSetting:
                 found.append((general, _reply(one.general)))
         return found
 
-    def trials(self, dictionary: Dictionary) -> list[Trial]:
-        """Return the queries with their replies as read trials."""
-        test, serializer = GuidedCompletion(), load_serializer(DEFAULT)
-        return [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in self.queries]
-
     @cached_property
     def other_methods(self) -> list[Result]:
         """The results of all methods except Algorithm 1 by ROUGE-L; they have no calibrated verdict."""
-        found = [self._by_recorded(LEARNED)] if self._scores(LEARNED) else []
+        found = [self._by_bleurt()] if self._scores(LEARNED) else []
         judge = [one.judge for one in self.instances]
-        found += self._by_words(GuidedMatch.id, "the recorded judge", judge)
+        if any(judge):
+            found.append(self._by_words(GuidedMatch.id, JUDGE, judge))
         for number, test in enumerate(PERSONS, 1):
-            judgements = [one.people.get(str(number)) for one in self.instances]
-            own = self._by_words(test, f"person {number}", judgements)
-            both = [one is other for one, other in zip(judgements, judge, strict=True) if one and other]
+            words = [one.people.get(str(number)) for one in self.instances]
+            both = [one is other for one, other in zip(words, judge, strict=True) if one and other]
             agreement = f"; the judge agrees on {sum(both)} of {len(both)}" if both else ""
-            found += [
-                single_result.changed(sentence=f"{single_result.evidence.sentence}{agreement}") for single_result in own
-            ]
+            if any(words):
+                found.append(self._by_words(test, f"person {number}", words, agreement))
         return found
 
     def _scores(self, name: str) -> list[tuple[float, float]]:
@@ -173,9 +179,9 @@ class RecordedSetting:
         guided, general = zip(*scores, strict=True)
         return bootstrap(guided, general), bootstrap(guided, general, paired=False)
 
-    def _by_recorded(self, name: str) -> Result:
-        scores = self._scores(name)
-        paired, apart = self.p_values(name) or (1.0, 1.0)
+    def _by_bleurt(self) -> Result:
+        scores = self._scores(LEARNED)
+        paired, apart = self.p_values(LEARNED) or (1.0, 1.0)
         hits = sum(guided > general for guided, general in scores)
         own, other = (sum(side) / len(scores) for side in zip(*scores, strict=True))
         return self.result(BLEURT).changed(
@@ -187,25 +193,22 @@ class RecordedSetting:
             f"{own:.2f} guided, {other:.2f} general {format_bootstrap(paired, apart)}",
         )
 
-    def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None]) -> list[Result]:
-        """Return the result of Algorithm 2 by these judgements of the completions; empty without judgements."""
+    def _by_words(self, test: str, by: str, judgements: Sequence[Likeness | None], more: str = "") -> Result:
+        """Return the result of Algorithm 2 by these judgements of the completions."""
         known = [word for word in judgements if word is not None]
-        if not known:
-            return []
         exact, near = known.count(Likeness.EXACT), known.count(Likeness.NEAR)
         lacking = len(judgements) - len(known)
         found = contaminated(known)
         verdict = _verdict(found) if found or not lacking else Verdict.NO_ANSWER
-        return [
-            self.result(test).changed(
-                paper_verdict=verdict,
-                hits=exact + near,
-                answered=len(known),
-                score=round((exact + near) / len(known), 4),
-                sentence=f"{exact} of {len(judgements)} second pieces are exact matches, {near} near-exact, by {by}"
-                + (f"; {lacking} have no judgement" if lacking else ""),
-            )
-        ]
+        unjudged = f"; {lacking} have no judgement" if lacking else ""
+        return self.result(test).changed(
+            paper_verdict=verdict,
+            hits=exact + near,
+            answered=len(known),
+            score=round((exact + near) / len(known), 4),
+            sentence=f"{exact} of {len(judgements)} second pieces are exact matches, {near} near-exact, by {by}"
+            f"{unjudged}{more}",
+        )
 
     @cached_property
     def apart(self) -> str:
@@ -234,29 +237,17 @@ def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> 
     results: dict[int, Result] = {}
     for own in numbers.values():
         at = level(ALPHA, len(own))
-        found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
+        found = [_weighed(settings[number], dictionary, at) for number in own]
         results |= zip(own, conclude_informative(found), strict=True)
     return [results[number] for number in range(len(settings))]
 
 
-def _weighed(setting: RecordedSetting, trials: Sequence[Trial], level_of_one: float) -> Result:
-    name = setting.result(GuidedCompletion.id).key
-    found = build_result(name, GuidedCompletion(), trials, len(trials), CALIBRATED, level_of_one)
+def _weighed(setting: RecordedSetting, dictionary: Dictionary, level_of_one: float) -> Result:
+    name, test, serializer = setting.result(GuidedCompletion.id).key, GuidedCompletion(), load_serializer(DEFAULT)
+    trials = [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in setting.queries]
+    found = build_result(name, test, trials, len(trials), CALIBRATED, level_of_one)
     sentence = "; ".join(filter(None, (found.evidence.sentence, NO_NAME, setting.apart)))
     return setting.placed(found.changed(sentence=sentence))
-
-
-def _by_paper(single_result: Result) -> Result:
-    """Return a result under the published rules: with the published verdict, and without q-values."""
-    return single_result.changed(
-        verdict=single_result.decision.paper_verdict, reason=None, q_value=None, q_without=None
-    )
-
-
-def _part(single_result: Result, main: Result) -> bool:
-    """Return whether a method's published verdict differs from the calibrated verdict of the same answers."""
-    published = single_result.decision.paper_verdict
-    return published in DECIDED and published is not main.verdict
 
 
 def _contrast(single_result: Result, main: Result) -> RuleDifference:
@@ -282,15 +273,14 @@ def _by_recorded_overlaps(setting: RecordedSetting) -> RecordedDifference | None
     if p_values is None:
         return None
     pairs = [one for one in setting.instances if ROUGE in one.overlaps]
-    sides = [[rouge_l(one.expected, completion or "") for completion in (one.guided, one.general)] for one in pairs]
-    guided, general = zip(*sides, strict=True)
+    guided = [rouge_l(one.expected, one.guided or "") for one in pairs]
+    general = [rouge_l(one.expected, one.general or "") for one in pairs]
     ours, recorded = bootstrap(guided, general) <= ALGORITHM_ONE_LEVEL, p_values[0] <= ALGORITHM_ONE_LEVEL
     if ours == recorded:
         return None
-    single_result = setting.result(GuidedCompletion.id)
     return RecordedDifference(
         level="cell",
-        **place_of(single_result),
+        **place_of(setting.result(GuidedCompletion.id)),
         line=pairs[0].line,
         ours=ours,
         recorded=recorded,

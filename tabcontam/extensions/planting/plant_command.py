@@ -5,7 +5,6 @@ import csv
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.command import Command
 from tabcontam.cli.option_values import path, positive
 from tabcontam.cli.run_arguments import OF_TEXT, add_settings
 from tabcontam.errors import Exit, UsageError
@@ -178,6 +177,3 @@ def _line(change: "ColumnChange") -> tuple[str, ...]:
     numbers = (change.largest, *change.means, *change.deviations)
     count = str(most) if fewest == most else f"{fewest}-{most}"
     return (change.column, str(change.cells), count, *(f"{number:.6g}" for number in numbers))
-
-
-COMMAND = Command("draw last digits of a table from a secret key, before you publish it", add_plant, plant)

@@ -27,6 +27,7 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
+from tabcontam.evidence.mixins import InWordsTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
@@ -40,7 +41,7 @@ from tabcontam.tables.table import DrawnCell, Table
 
 
 @dataclass(frozen=True)
-class Planted(LikelihoodTest):
+class Planted(InWordsTest, LikelihoodTest):
     """The digits that the table's owner drew are compared with other digits that had the same chance to be drawn.
 
     Measures: whether planted digits are likelier to the model than the other digits that could have been drawn. The
@@ -102,8 +103,6 @@ class Planted(LikelihoodTest):
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the test could detect nothing even with the best ranks in all cells, or None if it could."""
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
-        if best <= level:
-            return None
         return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
     def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:

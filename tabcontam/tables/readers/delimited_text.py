@@ -12,7 +12,6 @@ from tabcontam.errors import UsageError, option, option_name
 from tabcontam.tables.readers.base import File, TextFormat
 from tabcontam.tables.readers.dialects import Dialect, find_dialects, usual_width
 from tabcontam.tables.readers.headers import HeaderPlace, find_head
-from tabcontam.tables.readers.quotes import open_quote
 from tabcontam.tables.table_contents import Contents, contents, rows_of
 from tabcontam.tables.thresholds import ENCODING_SAMPLE_BYTES, SAMPLE_RECORDS
 
@@ -189,7 +188,9 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
             numbered = [(above + line, record) for line, record in dialect.records(text)]
             head = head_of(numbered[:SAMPLE_RECORDS], form, name)
         except csv.Error as error:
-            problem = problem or _broken(text, name, dialect, error)
+            quote = dialect.open_quote(text)
+            plain = f"{name} cannot be read as a table: {error}"
+            problem = problem or (plain if quote is None else _left_open(name, quote[0]))
             continue
         except UsageError as error:
             problem = problem or (str(error) if quoted is None else quoted[1])
@@ -230,7 +231,7 @@ def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] |
     separate cells, and else it is an error.
     """
     readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
-    found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]
+    found = [dialect.with_quoting(quoting).open_quote(text) for quoting in readings]
     if None in found:
         return None
     line, never = found[0] or (0, False)
@@ -240,8 +241,3 @@ def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] |
 
 def _left_open(name: str, line: int) -> str:
     return f"{name}, line {line}: a quote opens there that is not closed; close it, or remove it"
-
-
-def _broken(text: str, name: str, dialect: Dialect, error: csv.Error) -> str:
-    quote = open_quote(text, dialect)
-    return f"{name} cannot be read as a table: {error}" if quote is None else _left_open(name, quote[0])

@@ -32,6 +32,22 @@ class Dialect:
         """Yield each record that is not blank, with its last line number. Raises `csv.Error` if quotes do not fit."""
         return self.records_of(io.StringIO(text, newline=""))
 
+    def open_quote(self, text: str) -> tuple[int, bool] | None:
+        """Return the first line of the record with the quote at which reading fails, and whether it is never closed.
+
+        Reading also fails at a quote that closes a field, with text after it. Such a quote was probably meant to open
+        another field. Return None if reading works, and if it fails at something else.
+        """
+        read = 0  # number of lines of the records before
+        try:
+            for line, _ in self.records(text):
+                read = line
+        except csv.Error as error:
+            lines = enumerate(io.StringIO(text, newline=""), 1)
+            number, first = next((number, line) for number, line in lines if number > read and line.strip())
+            return (number, "expected after" not in str(error)) if '"' in first else None
+        return None
+
     def records_of(self, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         """Yield what `records` yields, for `lines` that include their line ends."""
         if self.delimiter == " ":

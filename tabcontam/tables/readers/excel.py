@@ -6,6 +6,7 @@ The stored value of a cell is read, not what the workbook shows: 0.5 for 50 %, 7
 import io
 import re
 import zipfile
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,6 @@ from tabcontam.tables.readers.base import (
 )
 from tabcontam.tables.readers.delimited_text import with_names
 from tabcontam.tables.readers.headers import find_head
-from tabcontam.tables.readers.workbook_formulas import check_formulas
 from tabcontam.tables.table_contents import Contents, shortest
 from tabcontam.tables.thresholds import SAMPLE_RECORDS
 
@@ -34,6 +34,16 @@ _ROW = re.compile(rb"<[\w.-]*:?table-row\b")
 _CELL = re.compile(rb"<[\w.-]*:?(?:covered-)?table-cell\b[^>]*")
 _REPEATS = re.compile(rb"""-repeated\s*=\s*["']\s*([0-9]{1,9})""")
 LOCKED = "EncryptedPackage".encode("utf-16-le")
+# Parts of the XML in workbooks. By hand, because python-calamine reads values alone, without formulas.
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\b[^>]*?\br?:?id\s*=\s*[\"']([^\"']+)[\"']", re.IGNORECASE)
+_RELATION = re.compile(rb"<(?:\w+:)?Relationship\b[^>]*>")
+_FIELD = re.compile(rb"""\b(Id|Target)\s*=\s*["']([^"']+)["']""")
+_EXCEL_CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*[^/>])?>(.*?)</(?:\w+:)?c>", re.DOTALL)
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
+_VALUE = re.compile(rb"<(?:\w+:)?v(?:\s[^>]*)?>([^<]*)</")
+_TEXT = re.compile(rb"""\bt\s*=\s*["']str["']""")
+_OPEN_FORMULA = re.compile(rb"<[\w.-]*:?table-cell\b[^>]*\bformula\s*=[^>]*>")
+_ON_LOAD = re.compile(rb"""\bfullCalcOnLoad\s*=\s*["'](?:1|true)["']""")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
 
 
@@ -66,7 +76,7 @@ def read_workbook(file: File) -> Contents:
         _check_size(file)
         with calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.content)) as workbook:
             sheet = _sheet(file, workbook)
-            check_formulas(file, workbook.sheet_names.index(sheet.name))
+            _check_formulas(file, workbook.sheet_names.index(sheet.name))
             return _read(file, sheet)
     except calamine.PasswordError:
         raise _locked(file.name) from None
@@ -190,3 +200,52 @@ def _written(cell: Any) -> str:
         seconds = cell.total_seconds()
         return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02}:{int(seconds % 60):02}"
     return str(cell)
+
+
+def _check_formulas(file: File, number: int) -> None:
+    """Check that each formula of the sheet `number` has a value. Raises `UsageError`, which names a cell, if not."""
+    if lacking := _without_value(file, number):
+        count = "1 formula" if len(lacking) == 1 else f"{len(lacking):,} formulas"
+        where = f", the first in cell {lacking[0]}" if lacking[0] else ""
+        problem = f"{file.name} stores no values for {count}{where}"
+        raise UsageError(f"{problem}; open it in a spreadsheet program, save it there, and give that file")
+
+
+def _without_value(file: File, number: int) -> list[str]:
+    """Return the addresses of the sheet's formulas without a stored value, each "" if it is unknown.
+
+    A program that does not compute formulas may store 0 for each. So values do not count as stored if all are 0 and all
+    formulas are marked to be computed on opening.
+    """
+    if not file.content.startswith(ZIP):
+        return []
+    try:
+        with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
+
+            def part(name: str) -> bytes:
+                with archive.open(name) as opened:
+                    return read_limited(opened, file.name)
+
+            if "content.xml" in archive.namelist():
+                return [""] * sum(b"value-type" not in tag for tag in _OPEN_FORMULA.findall(part("content.xml")))
+            book = part("xl/workbook.xml")
+            fields = [dict(_FIELD.findall(one)) for one in _RELATION.findall(part("xl/_rels/workbook.xml.rels"))]
+            targets = {one.get(b"Id"): one.get(b"Target", b"") for one in fields}
+            target = targets[_SHEET.findall(book)[number]].decode("utf-8", "replace")
+            sheet = part(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
+    except (KeyError, IndexError, *BROKEN):  # not made like Excel's
+        return []
+    found = list(_formulas(sheet))
+    if len(found) > 1 and _ON_LOAD.search(book) and all(value == b"0" for _, value in found):
+        return [place for place, _ in found]
+    return [place for place, value in found if value is None]
+
+
+def _formulas(sheet: bytes) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the address of each cell with a formula, and its value; None if no value is stored. "" is a value."""
+    for cell in _EXCEL_CELL.finditer(sheet):
+        if _FORMULA.search(cell[2]):
+            value, place = _VALUE.search(cell[2]), _PLACE.search(cell[1] or b"")
+            text = _TEXT.search(cell[1] or b"") is not None
+            stored = value[1] if value and (value[1] or text) else b"" if text and b"<v" in cell[2] else None
+            yield (place[1] + place[2]).decode() if place else "?", stored

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
+from tabcontam.tables.readers import arff_files, arrow_files, databases, excel, json_files
 from tabcontam.tables.readers.archives import ZIP, unpack, without_packing
 from tabcontam.tables.readers.base import LARGEST, STREAMED, File, FileKind
 from tabcontam.tables.readers.delimited_text import decoded, read_delimited
@@ -32,13 +32,11 @@ ORC = FileKind("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.read_or
 SQLITE = FileKind(
     "an SQLite database",
     (".sqlite", ".sqlite3", ".db3"),
-    lambda content: content.startswith(sqlite_files.MAGIC),
-    sqlite_files.read_sqlite,
+    lambda content: content.startswith(databases.SQLITE),
+    databases.read_sqlite,
     holds="table",
 )
-DUCKDB = FileKind(
-    "a DuckDB database", (".duckdb", ".ddb"), duckdb_files.is_duckdb, duckdb_files.read_duckdb, holds="table"
-)
+DUCKDB = FileKind("a DuckDB database", (".duckdb", ".ddb"), databases.is_duckdb, databases.read_duckdb, holds="table")
 WORKBOOK = FileKind(
     "a workbook",
     (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),

@@ -14,4 +14,3 @@ from tabcontam.tables.serializers.serializer_files import load_template as load_
 from tabcontam.tables.serializers.serializer_files import shipped_templates as shipped_templates
 from tabcontam.tables.serializers.template import PassageRows as PassageRows
 from tabcontam.tables.serializers.template import TemplateRows as TemplateRows
-from tabcontam.tables.serializers.template import write_value as write_value

@@ -3,9 +3,10 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import ClassVar
 
 from tabcontam.tables.table import Cell
@@ -19,7 +20,8 @@ UNESCAPED = {"n": "\n", "r": "\r"}
 class Serializer(ABC):
     """A rule that writes a row as one line of text. `source` is the user's own file that defines it, "" if shipped.
 
-    If its rows do not name the features, a `header` above the rows names them.
+    If its rows do not name the features, a `header` above the rows names them. `closing` is the text after the last
+    value of a row.
     """
 
     name: str
@@ -27,22 +29,42 @@ class Serializer(ABC):
     source: str = field(default="", compare=False, kw_only=True)
     form: ClassVar[str]
     names_features: ClassVar[bool] = True
+    closing: ClassVar[str] = ""
 
     @abstractmethod
+    def before(self, columns: Sequence[str]) -> list[str]:
+        """Return the text before each value of a row."""
+
+    @abstractmethod
+    def value(self, cell: Cell, following: str = "") -> str:
+        """Return a value as written in a row; `following` is the text after it in the row, "" at the end."""
+
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """Return the row as one line of text."""
+        return "".join(chain.from_iterable(self._pieces(columns, cells))) + self.closing
 
-    @abstractmethod
     def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
         """Return the start and the end of each written value in the text of the row."""
+        found, end = [], 0
+        for before, value in self._pieces(columns, cells):
+            start = end + len(before)
+            end = start + len(value)
+            found.append((start, end))
+        return found
 
-    @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row's text up to the value of feature number `first_asked`, which a model would write next."""
+        """Return the row's text up to the value of feature number `first_asked`, which a model would write next.
 
-    @abstractmethod
-    def value(self, cell: Cell) -> str:
-        """Return a value as written at the end of a row."""
+        It has no final space, since base models begin words with a space.
+        """
+        shown = "".join(chain.from_iterable(self._pieces(columns, cells)[:first_asked]))
+        return shown + _before(self, tuple(columns))[first_asked].rstrip()
+
+    def _pieces(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[str, str]]:
+        """Return for each value of a row the text before it, and the written value."""
+        before = _before(self, tuple(columns))
+        written = map(self.value, cells, [*before[1:], ""])
+        return list(zip(before, written, strict=True))
 
     @abstractmethod
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
@@ -85,36 +107,9 @@ class Serializer(ABC):
         return line
 
 
-class LineRows(Serializer):
-    """A form in which a row is a line of cells, below a line of feature names."""
-
-    names_features: ClassVar[bool] = False
-
-    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features, found by a header in the text, or in a line with one cell for each."""
-        places, width = list(range(len(asked))), len(asked)
-        for line in text.splitlines():
-            for cells in self.cuts(line):
-                if all(name in cells for name in asked):
-                    places, width = [cells.index(name) for name in asked], len(cells)
-                    break
-                if len(cells) == width and not all(cell is None or not cell.strip(":-") for cell in cells):
-                    return {name: cells[place] for name, place in zip(asked, places, strict=True)}
-        return {}
-
-    def spaced(self, line: str) -> str:
-        """Return the cells, separated by a comma and a space."""
-        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
-
-
-def value_places(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the start and the end of each value in a text of `before[0]`, `values[0]`, `before[1]`, and so on."""
-    found, end = [], 0
-    for piece, value in zip(before, values, strict=True):
-        start = end + len(piece)
-        end = start + len(value)
-        found.append((start, end))
-    return found
+@lru_cache(maxsize=64)  # most rows of a plan have equal columns
+def _before(serializer: Serializer, columns: tuple[str, ...]) -> list[str]:
+    return serializer.before(columns)
 
 
 def quoted(text: str) -> str:

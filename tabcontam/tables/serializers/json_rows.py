@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Serializer, quoted, value_places
+from tabcontam.tables.serializers.base import Serializer, quoted
 from tabcontam.tables.table import Cell
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # a number in JSON
@@ -21,29 +21,17 @@ class JsonRows(Serializer):
     """A row as one JSON object. Numbers in JSON's notation have no quotes and keep their digits; null is missing."""
 
     form: ClassVar[str] = "json"
+    closing: ClassVar[str] = "}"
 
-    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the row as one line of text."""
-        return "{" + ", ".join(self._pairs(columns, cells)) + "}"
+    def before(self, columns: Sequence[str]) -> list[str]:
+        return [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
 
-    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end of each value, with the quotes of a text."""
-        before = [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
-        return value_places(before, map(self.value, cells))
-
-    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row up to the colon after the name of feature number `first_asked`."""
-        shown = self._pairs(columns[:first_asked], cells[:first_asked])
-        return "{" + ", ".join([*shown, f"{quoted(columns[first_asked])}:"])
-
-    def value(self, cell: Cell) -> str:
-        """Return the cell as JSON."""
+    def value(self, cell: Cell, following: str = "") -> str:
         if cell is None:
             return "null"
         return cell if NUMBER.fullmatch(cell) else quoted(cell)
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         pairs = STRICT.decode(text)
         if not isinstance(pairs, list) or [pair[0] for pair in pairs if isinstance(pair, tuple)] != list(columns):
             raise ValueError("no JSON object with these names, in their order")
@@ -61,7 +49,6 @@ class JsonRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(f"{quoted(asked[0])}: {text}", asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
@@ -78,9 +65,6 @@ class JsonRows(Serializer):
         if not isinstance(pairs, list):
             return re.sub(r'["{}]', " ", line)
         return ", ".join("" if value is None else str(value) for _, value in pairs)
-
-    def _pairs(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[str]:
-        return [f"{quoted(name)}: {self.value(cell)}" for name, cell in zip(columns, cells, strict=True)]
 
 
 def _cell(text: str) -> Cell:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
-from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
-from tabcontam.tables.serializers.markdown_rows import MarkdownRows
+from tabcontam.tables.serializers.line_rows import CsvRows, MarkdownRows
 from tabcontam.tables.serializers.template import PassageRows, TemplateRows
 from tabcontam.tables.toml_files import (
     check_fields,

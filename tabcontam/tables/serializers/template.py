@@ -28,44 +28,30 @@ class TemplateRows(Serializer):
     feature_separator: str
     form: ClassVar[str] = "template"
 
-    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the row as one line of text."""
-        return self.feature_separator.join(self._features(columns, cells))
-
-    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
-        """Return the start and the end of each written value in the text of the row."""
-        found, end = [], 0
-        for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
-            found.append((end + len(start), end + len(feature)))
-            end += len(feature) + len(self.feature_separator)
-        return found
-
-    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
-        """Return the row's text up to the value of feature number `first_asked`, which a model would write next."""
-        shown = self._features(columns, cells)[:first_asked]
-        return self.feature_separator.join([*shown, self.lead(columns[first_asked])])
+    def before(self, columns: Sequence[str]) -> list[str]:
+        starts = [self.start(column) for column in columns]
+        return [*starts[:1], *(self.feature_separator + start for start in starts[1:])]
 
     def lead(self, column: str) -> str:
         """Return a feature's text before its value, without final space, since base models begin words with a space."""
         return self.start(column).rstrip()
 
-    def value(self, cell: Cell) -> str:
-        """Return a value as written at the end of a row."""
-        return write_value(cell, "")
+    def value(self, cell: Cell, following: str = "") -> str:
+        if cell is None:
+            return ""
+        ambiguous = not cell or cell.startswith('"') or LINE_BREAK.search(cell) is not None
+        if not ambiguous and following:
+            ambiguous = (cell + following).find(following) != len(cell)
+        return quoted(cell) if ambiguous else cell
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
-        cells = []
-        starts = [self.start(column) for column in columns]
-        position = 0
-        for index, start in enumerate(starts):
+        cells: list[Cell] = []
+        before, position = self.before(columns), 0
+        for column, start, following in zip(columns, before, [*before[1:], ""], strict=True):
             if not text.startswith(start, position):
-                raise ValueError(f"no feature {columns[index]!r} at character {position}")
-            position += len(start)
-            following = self.feature_separator + starts[index + 1] if index + 1 < len(starts) else ""
-            cell, position = self._cell(text, position, following)
+                raise ValueError(f"no feature {column!r} at character {position}")
+            cell, position = self._cell(text, position + len(start), following)
             cells.append(cell)
-            position += len(self.feature_separator) if following else 0
         return tuple(cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
@@ -77,7 +63,6 @@ class TemplateRows(Serializer):
         return found
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
-        """Return the values of asked features in an answer that continues a prompt: it begins with the first value."""
         return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
 
     def shown_in(self, text: str, asked: Sequence[str]) -> bool:
@@ -94,10 +79,6 @@ class TemplateRows(Serializer):
         """Return the text before a feature's value: the specifier, the name and the separator."""
         plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
-
-    def _features(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[str]:
-        starts, following = _around(self, tuple(columns))
-        return [start + write_value(cell, after) for start, cell, after in zip(starts, cells, following, strict=True)]
 
     def _cell(self, text: str, position: int, following: str) -> tuple[Cell, int]:
         if text.startswith('"', position):
@@ -132,11 +113,9 @@ class PassageRows(TemplateRows):
     form: ClassVar[str] = "passage"
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
-        """Return the row as one text."""
         return self._sentences.row(columns, cells) + self.end
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
-        """Return the cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         if not text.endswith(self.end):
             raise ValueError(f"no {self.end!r} at the end")
         return self._sentences.parse(text.removesuffix(self.end), columns)
@@ -157,20 +136,3 @@ def _naming(serializer: TemplateRows, feature: str) -> re.Pattern[str]:
     after = "" if serializer.value_separator == serializer.value_separator.rstrip() else r"(?= |$|\n)"
     pattern = rf"{before}{re.escape(serializer.start(feature).strip())}{after}"
     return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-
-
-@lru_cache(maxsize=64)  # most rows of a plan have equal columns
-def _around(serializer: TemplateRows, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """Return the text before each value of a row, and the text after each value."""
-    starts = [serializer.start(column) for column in columns]
-    return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
-
-
-def write_value(cell: Cell, following: str) -> str:
-    """Return a value as written in a row; `following` is the text after it."""
-    if cell is None:
-        return ""
-    ambiguous = not cell or cell.startswith('"') or LINE_BREAK.search(cell) is not None
-    if not ambiguous and following:
-        ambiguous = (cell + following).find(following) != len(cell)
-    return quoted(cell) if ambiguous else cell

@@ -1,7 +1,6 @@
 """Datasets of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Only data files are read, and no code is run."""
 
 import fnmatch
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from tabcontam.tables.readers.archives import without_packing
 from tabcontam.tables.readers.base import File, TextFormat, choose_part
 from tabcontam.tables.readers.file_kinds import ENDINGS
 from tabcontam.tables.sources.base import TableSource
-from tabcontam.tables.sources.web_files import FetchedFile, fetch_address, key_in
+from tabcontam.tables.sources.web_files import FetchedFile, fetch_address, key_in, read_description
 
 PREFIX = "hf:"
 SITE = "https://huggingface.co"
@@ -43,7 +42,11 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     if found is None:
         raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME or …/NAME#SPLIT")
     token = key_in(TOKEN) or None
-    about = _description(named, found[1], token)
+    lacking = f"{named} is not on Hugging Face, or private; check the name, or set {TOKEN} to a token that may read it"
+    unknown = {"HTTP 401": lacking, "HTTP 404": lacking}
+    about = read_description(lambda: _asked(f"{SITE}/api/datasets/{found[1]}", token), unknown)
+    if not isinstance(about, dict):
+        raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
     splits, commit = _splits(about), str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"{named}: Hugging Face does not state its commit; try again later")
@@ -61,22 +64,6 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     public = about.get("private") is False and about.get("gated") is False
     name = spec[: -len(split) - 1] if split else spec  # the split stands after a # or, in a config, after a /
     return TableSource(name, found[1].rpartition("/")[2], tuple(files), public=public, split=split)
-
-
-def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
-    """Return Hugging Face's description of the dataset."""
-    try:
-        about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
-    except UsageError as error:
-        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # Hugging Face's answer to an unknown name
-            problem = f"{named} is not on Hugging Face, or private"
-            raise UsageError(f"{problem}; check the name, or set {TOKEN} to a token that may read it") from None
-        raise
-    except (ValueError, RecursionError):
-        about = None
-    if not isinstance(about, dict):
-        raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
-    return about
 
 
 def _asked(address: str, token: str | None) -> FetchedFile:

@@ -1,13 +1,11 @@
 """Datasets of OpenML by number: `openml:61`. The file must have the MD5 that OpenML states."""
 
 import hashlib
-import json
-from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.base import File
 from tabcontam.tables.sources.base import TableSource
-from tabcontam.tables.sources.web_files import fetch_address
+from tabcontam.tables.sources.web_files import fetch_address, read_description
 
 PREFIX = "openml:"
 SITE = "https://www.openml.org"
@@ -22,7 +20,11 @@ def read_openml(spec: str) -> TableSource:
     if not number.isascii() or not number.isdecimal():
         problem = f"{spec} is no dataset of OpenML"
         raise UsageError(f"{problem}; give its number, as in openml:61 ({SITE}/search?type=data shows it)")
-    about = _description(spec, number)
+    unknown = {"HTTP 412": f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data"}
+    found = read_description(lambda: fetch_address(f"{SITE}/api/v1/json/data/{number}"), unknown)
+    about = found.get("data_set_description") if isinstance(found, dict) else None
+    if not isinstance(about, dict):
+        raise UsageError(f"{spec}: OpenML answers with no description of a dataset; try again later")
     name, file_id, format_ = (str(about.get(key) or "") for key in ("name", "file_id", "format"))
     if not name or not file_id.isdecimal():
         raise UsageError(f"{spec}: OpenML states neither its name nor its file; try again later")
@@ -41,21 +43,6 @@ def read_openml(spec: str) -> TableSource:
         target=target if target and "," not in target else None,  # several targets cannot be classified
         left_out=frozenset(left_out),
     )
-
-
-def _description(spec: str, number: str) -> dict[str, Any]:
-    try:
-        found = fetch_address(f"{SITE}/api/v1/json/data/{number}")
-        about = json.loads(found.content)["data_set_description"]
-    except UsageError as error:
-        if "HTTP 412" in str(error):  # OpenML's answer to an unknown number
-            raise UsageError(f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data") from None
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError):
-        about = None
-    if not isinstance(about, dict):
-        raise UsageError(f"{spec}: OpenML answers with no description of a dataset; try again later")
-    return about
 
 
 def _texts(value: object) -> list[str]:

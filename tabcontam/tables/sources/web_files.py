@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from email.message import Message
@@ -69,6 +69,22 @@ def fetch_address(address: str, token: str | None = None, *, forbidden: str = ""
     if not found.is_page:
         _keep(folder, found)
     return found
+
+
+def read_description(fetch: Callable[[], FetchedFile], unknown: Mapping[str, str]) -> Any:
+    """Return the JSON in which a site describes a dataset; None if the fetched content is no JSON.
+
+    Raises `UsageError` as `fetch` does, with the message in `unknown` for the site's answer to an unknown name.
+    """
+    try:
+        return json.loads(fetch().content)
+    except UsageError as error:
+        message = next((message for answer, message in unknown.items() if answer in str(error)), None)
+        if message is None:
+            raise
+        raise UsageError(message) from None
+    except (ValueError, RecursionError):
+        return None
 
 
 def check_address(address: str) -> None:

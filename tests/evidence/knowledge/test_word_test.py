@@ -135,7 +135,9 @@ def test_a_card_that_shares_a_name_is_no_decoy() -> None:
     named = {card.name for card in other_cards(load_table("titanic"))}
     assert not {"titanic", "spaceship"} & named
     of_texts = {
-        card.name for card in load_cards().values() if card.completed or any(edition.text for edition in card.editions)
+        card.name
+        for card in load_cards().values()
+        if card.dates.completed or any(edition.text for edition in card.editions)
     }
     assert named == set(load_cards()) - of_texts - {"titanic", "spaceship"}
 

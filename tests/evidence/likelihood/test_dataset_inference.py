@@ -28,7 +28,7 @@ from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
-from tabcontam.tables.withheld_rows import comparable_rows, with_withheld
+from tabcontam.tables.unread_rows import comparable_rows, with_withheld
 from tabcontam.verdicts.document import read_results
 from tests.commands import tabcontam
 from tests.made_tables import ships

@@ -14,6 +14,7 @@ from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
+from tabcontam.evidence.mixins import InWordsTest
 from tabcontam.evidence.thresholds import MOST_SAMPLED_ROWS
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english
@@ -30,7 +31,7 @@ IS = load_serializer("is")
 Says = Callable[[Query], str | Reply]  # what somebody answers to a query
 
 
-def worded(test: Test, samples: int | None = None) -> Test:
+def worded(test: InWordsTest, samples: int | None = None) -> Test:
     found = test.in_words(samples)
     assert found is not None
     return found

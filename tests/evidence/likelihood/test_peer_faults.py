@@ -30,8 +30,7 @@ from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
 from tabcontam.evidence.likelihood.scored_rows import ValueToken
 from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateRank
-from tabcontam.evidence.order.row_order import RowOrder
-from tabcontam.evidence.order.sharded_t import published_p_value
+from tabcontam.evidence.order.row_order import RowOrder, published_p_value
 from tabcontam.evidence.questions import Token
 from tabcontam.reading.answer_text import value_key
 from tabcontam.reading.word_decision import english

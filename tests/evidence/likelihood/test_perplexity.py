@@ -22,7 +22,7 @@ from tabcontam.asking.trial_file import Journal
 from tabcontam.config import RunConfig
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Passage, Query, ReplyState, Scores, Token, Trial
-from tabcontam.evidence.likelihood.perplexity import Perplexity
+from tabcontam.evidence.likelihood.published_scores import Perplexity
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import Model
 from tabcontam.models.known.control import open_control

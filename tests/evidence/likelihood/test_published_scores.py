@@ -27,8 +27,7 @@ from tabcontam.config import RunConfig
 from tabcontam.evidence.base import RANKS, Evidence, Passage, Query, ReplyState, Scores, Test, Token, Trial
 from tabcontam.evidence.likelihood.in_context import AFTER, Codec, Recall
 from tabcontam.evidence.likelihood.paired_score import PairedScore
-from tabcontam.evidence.likelihood.perplexity import Perplexity
-from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Zlib
+from tabcontam.evidence.likelihood.published_scores import Loss, MinK, MinKPlusPlus, Perplexity, Zlib
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest

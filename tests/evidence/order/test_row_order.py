@@ -14,8 +14,7 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Likelihoods, Query, ReplyState, Trial
-from tabcontam.evidence.order.row_order import RowOrder
-from tabcontam.evidence.order.sharded_t import published_p_value
+from tabcontam.evidence.order.row_order import RowOrder, published_p_value
 from tabcontam.evidence.questions import Endings
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.control import open_control

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from tabcontam.evidence.base import Likelihoods, Query, Reading, ReplyState, Trial
-from tabcontam.evidence.order.row_order import RowOrder
-from tabcontam.evidence.order.sharded_t import published_p_value
+from tabcontam.evidence.order.row_order import RowOrder, published_p_value
 from tabcontam.evidence.questions import Endings
 
 RULE = RowOrder.published

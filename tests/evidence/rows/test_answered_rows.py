@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
+from tabcontam.evidence.base import BetPlace, Evidence, FeatureFacts, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.answered_rows import answered_rows
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.samples import repeated, sampled_query
@@ -35,7 +35,7 @@ def read(query: Query, text: str) -> Trial:
 
 def one_cell(*answers: str) -> list[Trial]:
     """Answers about a cell that is red, with one chance in eight; blue has a fourth."""
-    base = replace(asked()[0], asked=("colour",), expected=("red",), lies_in={}, turn=None)
+    base = replace(asked()[0], asked=("colour",), expected=("red",), features=FeatureFacts(), bet=BetPlace())
     query = replace(base, chance={"colour": CellPrediction({"red": 0.125, "blue": 0.25, "grey": 0.0625}, 0.01)})
     samples = repeated(query, len(answers), 1.0) if len(answers) > 1 else [query]
     return [read(sample, answer) for sample, answer in zip(samples, answers, strict=True)]

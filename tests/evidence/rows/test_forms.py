@@ -8,9 +8,10 @@ import pytest
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.checks import given_away, rendered
+from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.score.memory_share import MemoryShare
+from tabcontam.evidence.score.memory_share import TwinShareTest
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -228,7 +229,7 @@ SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "me
 @pytest.mark.parametrize("test", SHOWING)
 def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) -> None:
     table, serializer = replace(ships()), FORMS[form]
-    header, rows = serializer.header(table.columns)[0], {serializer.row((), row) for row in table.rows}
+    header, rows = serializer.header(table.columns)[0], {serializer.row(table.columns, row) for row in table.rows}
     for asked in by_id()[test].queries(table, serializer, Random(0)):
         if asked.decoy_of:  # shows the cells of one feature alone
             continue
@@ -253,7 +254,12 @@ def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -
 @pytest.mark.slow
 @pytest.mark.usefixtures("cheaply")
 @pytest.mark.parametrize(  # the class of a ship says nothing, and a twin that may have another one is not asked about
-    "test", [one.id for one in all_tests() if not one.row_test and one.worded and not isinstance(one, MemoryShare)]
+    "test",
+    [
+        one.id
+        for one in all_tests()
+        if not one.row_test and isinstance(one, WordedTest) and not isinstance(one, TwinShareTest)
+    ],
 )
 def test_nothing_expected_stands_in_a_prompt_that_shows_rows_in_these_forms(test: str) -> None:
     table = replace(ships())

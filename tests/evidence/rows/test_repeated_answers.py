@@ -30,7 +30,7 @@ def read(texts: Sequence[str], listed: Sequence[str] = (), name: str = "comment"
 
 
 def readable(trials: Sequence[Trial]) -> list[bool]:
-    return [trial.readable for trial in without_repeats(trials)]
+    return [trial.readable for trial in without_repeats(by_id()["feature_completion"], trials)]
 
 
 @pytest.mark.parametrize("text", ["Escapes me right now", "Ei ole tietoa tästä", "Ontbreekt in het bestand"])

@@ -9,10 +9,10 @@ import pytest
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.rounded_numbers import RoundedPrediction, worths
-from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, ReplyState, Trial
+from tabcontam.evidence.base import Evidence, FeatureFacts, Message, Prompt, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.row_test import CellTest, RowTest
 from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import made_table, ships
@@ -282,7 +282,7 @@ def test_without_its_only_column_nothing_is_left() -> None:
 
 
 def test_the_columns_of_one_entity_count_as_one() -> None:
-    known = replace(person(0), lies_in=dict.fromkeys(("age", "sex"), "age and sex"))
+    known = replace(person(0), features=FeatureFacts(dict.fromkeys(("age", "sex"), "age and sex")))
     evidence = weighed([known], [RIGHT])
     assert evidence.columns == {"age and sex": pytest.approx(8)}
     assert evidence.without == {"age and sex": 1.0}
@@ -301,14 +301,14 @@ def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(tes
     table = replace(ships(), columns=columns, rows=rows, target=None, hints=None, question=None)
     for asked in test.planned(table, IS, Random(1)):
         named = {name: "name and born" for name in asked.asked if name in ("name", "born")}
-        assert asked.lies_in == named
+        assert asked.features.lies_in == named
         assert asked.row is not None
         assert asked.expected == tuple(dict(zip(columns, rows[asked.row], strict=True))[name] for name in asked.asked)
 
 
 @pytest.mark.parametrize("test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion()])
 @pytest.mark.slow
-def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: RowTest) -> None:
+def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: CellTest) -> None:
     """SmolLM2 wrote a team that drives in every race, and the guesser was sure of another: it was called no value."""
     teams = ("Orlan", "Brask", "Tivel", "Suda", "Merrin", "Ocke")
     rows = [

@@ -1,4 +1,4 @@
-"""The job files beside docs/how-to-ray.md: their syntax by the tools that read it, and what the one of Slurm does."""
+"""The job files of the cluster extension: their syntax by the tools that read it, and what the one of Slurm does."""
 
 import os
 import re
@@ -16,9 +16,10 @@ import pytest
 import yaml
 
 from tabcontam.cli.arguments import parser
-from tests.docs.made import DOCS
+from tests.installed import ROOT
 
-SLURM, KUBERNETES = DOCS / "jobs" / "tabcontam.sbatch", DOCS / "jobs" / "tabcontam.yaml"
+JOBS = ROOT / "tabcontam" / "extensions" / "cluster" / "jobs"
+SLURM, KUBERNETES = JOBS / "tabcontam.sbatch", JOBS / "tabcontam.yaml"
 JOB = 4711
 PORT = 20000 + JOB
 DIRECTIVE = re.compile(r"#SBATCH --([a-z-]+)(=\S+)?")

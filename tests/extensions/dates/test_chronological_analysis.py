@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.extensions.dates.chronological_analysis import Chronology, chronologies, dated
+from tabcontam.extensions.dates.chronological_analysis import Chronology, chronologies
+from tabcontam.extensions.dates.dated_pairs import dated
 from tabcontam.verdicts.dating import side, year_of
 from tests.verdicts.dated import results
 

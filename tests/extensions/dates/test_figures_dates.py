@@ -62,7 +62,7 @@ def test_kinds_and_sizes_stand_side_by_side() -> None:
 
 @pytest.mark.parametrize("room", [7.0, 3.35])
 def test_outputs_generated_exactly_stand_against_accuracy(room: float) -> None:
-    from tabcontam.extensions.dates.generation_figures import exact_against_accuracy
+    from tabcontam.extensions.dates.date_figures import exact_against_accuracy
 
     (figure,) = exact_against_accuracy(generated(FOUR), room)
     (axes,) = figure.axes

@@ -25,7 +25,7 @@ def test_of_two_classes_it_is_that_of_scikit_learn(seed: int) -> None:
     found = ranked(rows, ("a", "b"))
     assert found is not None
     assert found.value == pytest.approx(
-        roc_auc_score([row.label == "a" for row in rows], [r.chances["a"] for r in rows])
+        roc_auc_score([row.label == "a" for row in rows], [(r.chances or {})["a"] for r in rows])
     )
     assert found.interval is not None
     assert found.interval[0] < found.value < found.interval[1]
@@ -38,7 +38,7 @@ def test_of_several_classes_it_is_the_mean_against_the_rest() -> None:
     rows = drawn(1, 90, "abc")
     found = ranked(rows, ("a", "b", "c"))
     assert found is not None
-    chances = [[row.chances[name] for name in "abc"] for row in rows]
+    chances = [[(row.chances or {})[name] for name in "abc"] for row in rows]
     assert found.value == pytest.approx(roc_auc_score([row.label for row in rows], chances, multi_class="ovr"))
 
 

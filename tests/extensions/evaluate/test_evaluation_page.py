@@ -8,9 +8,8 @@ from functools import cache
 import pytest
 
 from tabcontam.extensions.evaluate.evaluation_page import document, number, render_evaluation, sentences, signed
-from tabcontam.extensions.evaluate.evaluation_results import Evaluation
+from tabcontam.extensions.evaluate.evaluation_results import Evaluation, published_auc
 from tabcontam.extensions.evaluate.shot_results import ClassifierScore, MemoryFading, ShotMemory, ShotResult
-from tabcontam.extensions.evaluate.tabllm import published_auc
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.verdicts.document import as_json
 

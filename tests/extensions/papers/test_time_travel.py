@@ -16,8 +16,8 @@ from tabcontam.extensions.papers.completion_judgements import TEXT as TEXT_ALONE
 from tabcontam.extensions.papers.guided.guided_completion import BLEURT, GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_match import PERSONS, GuidedMatch
 from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
-from tabcontam.extensions.papers.recorded_judgements import JUDGE, judges
 from tabcontam.extensions.papers.time_travel import NO_NAME, RECITED, SHORT
+from tabcontam.extensions.papers.time_travel_records import JUDGE, judges
 from tabcontam.reading.word_decision import english
 from tabcontam.replay.record_kinds import judge_files
 from tabcontam.replay.replay_outcome import ReplayOutcome

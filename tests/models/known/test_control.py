@@ -91,7 +91,7 @@ def identified(table: Table, shown: int) -> list[int]:
 
 def tables_of_numbers() -> list[str]:
     """The cards whose rows are no texts and no records: theirs are the pages that a control reads."""
-    tables = {name: card for name, card in load_cards().items() if not card.completed}
+    tables = {name: card for name, card in load_cards().items() if not card.dates.completed}
     return [name for name, card in tables.items() if not any(edition.text for edition in card.editions)]
 
 

@@ -53,7 +53,7 @@ class HeaderOverlap(DocumentScore):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries, the same for every seed. Raises `Skip` if none of the dataset's names has a word."""
         found = []
-        columns = tuple(filter(can_be_found, table.columns)) if table.header else ()
+        columns = tuple(filter(can_be_found, table.columns)) if table.read.header else ()
         if len(columns) > 1:
             together = Lookup(columns[:1], by=LookupMode.CELLS, context=columns[1:])
             found.append(self.query("columns", "all names of columns", together))

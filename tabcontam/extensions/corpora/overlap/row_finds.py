@@ -32,7 +32,7 @@ class RowFind:
     def lies_in(self) -> str:
         """The column of the hidden cell, or the columns of its entity."""
         (feature,) = self.query.asked
-        return self.query.lies_in.get(feature, feature)
+        return self.query.features.lies_in.get(feature, feature)
 
 
 def read_find(query: Query, answer: Answer) -> RowFind | None:

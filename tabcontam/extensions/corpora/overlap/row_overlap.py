@@ -15,14 +15,15 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Lookup,
     LookupMode,
     Query,
     Reading,
     Statistic,
-    Test,
     Trial,
 )
+from tabcontam.evidence.mixins import FeatureTest, LearningTest
 from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.evidence.rows.bits_by_column import bits_by_group
 from tabcontam.evidence.thresholds import LEAST_DRAWABLE_ROWS
@@ -46,7 +47,7 @@ AGAIN, DECOY = "again", "twin"  # suffixes of the ids of further queries about a
 
 
 @dataclass(frozen=True)
-class RowOverlap(Test):
+class RowOverlap(LearningTest, FeatureTest):
     """Documents are searched for rows of the table, in any rendering, and for the same rows with another value.
 
     Measures: whether a corpus contains rows of the table. This row test quotes a place, which can be looked up.
@@ -93,15 +94,8 @@ class RowOverlap(Test):
     family: ClassVar[Family] = Family.CORPUS
     kind: ClassVar[EvidenceKind] = EvidenceKind.CORPUS
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SEARCH})
-    by_feature: ClassVar[bool] = True
     shows_rows: ClassVar[bool] = False  # rows are searched for in any rendering
     on_request: ClassVar[bool] = True
-
-    def too_small(self, rows: int) -> str | None:
-        """Return a reason for tables of fewer than twenty different rows, from which no baseline can learn."""
-        if rows >= LEAST_DRAWABLE_ROWS:
-            return None
-        return f"a table of {rows} different rows is too small for the test, which needs {LEAST_DRAWABLE_ROWS}"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return at most three queries for each row: two that hide different columns, and one about the twin's row."""
@@ -175,12 +169,12 @@ class RowOverlap(Test):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Return why the test would detect nothing even if documents held all rows, or None if it would."""
-        lies = {query.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked}
+        lies = {
+            query.features.lies_in.get(name, name) for query in queries if not query.decoy_of for name in query.asked
+        }
         if len(lies) == 1:
             return f"only cells of {lies.pop()} can be hidden, so that a finding would rest on this one column"
         best = prod(even_chance(query) for query in queries if _is_own(query))
-        if best <= level:
-            return None
         return explain_out_of_reach("rows that differ enough", "each stood in a document", best, level)
 
 
@@ -222,7 +216,7 @@ def _query(name: str, hidden: SearchedRow, row: int | None, decoy_of: str = "") 
         chance={hidden.feature: prediction},
         decoy_of=decoy_of,
         row=row,
-        lies_in={hidden.feature: hidden.lies_in} if apart else {},
+        features=FeatureFacts({hidden.feature: hidden.lies_in} if apart else {}),
     )
 
 

@@ -7,36 +7,26 @@ interruption, the build continues with the first missing shard.
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.extensions.corpora.search.corpus_files import CorpusFiles
 from tabcontam.extensions.corpora.search.digest import corpora_folder, digest
 from tabcontam.extensions.corpora.search.exact_places import everywhere
-from tabcontam.extensions.corpora.search.index_shards import MARKS, IndexShard, SearchTexts, ShardBuilder, header_of
+from tabcontam.extensions.corpora.search.index_shards import MARKS, IndexShard, ShardBuilder, header_of
 from tabcontam.extensions.corpora.search.portions import portions, read
 from tabcontam.extensions.corpora.search.tally import Tally
 from tabcontam.paths import replace_file
-
-if TYPE_CHECKING:
-    from tabcontam.extensions.corpora.search.index_shards import Numbers
 
 VERSION = 1
 HEADER = "index.json"
 
 # Called with the bytes of files that were read, the bytes of all files, and the bytes of text in the shards so far.
 ReportProgress = Callable[[int, int, int], None]
-
-
-class DocumentPlace(NamedTuple):
-    """A place of a text: the document, as named by `DocumentStretch.source`, and the offset in its text in bytes."""
-
-    source: str
-    offset: int
 
 
 @dataclass(frozen=True)
@@ -103,45 +93,18 @@ class CorpusIndex:
         """The number of bytes of the index's files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def count(self, texts: Sequence[bytes]) -> list[int]:
+    def count(self, texts: Iterable[bytes]) -> dict[bytes, int]:
         """Return how often each text occurs. Occurrences may overlap; each is within one document."""
-        sought, found = SearchTexts(texts), dict.fromkeys(texts, 0)
-        for shard in self.shards:
-            low, high = _ranges(shard, sought, self.folder)
-            for place in (high > low).nonzero()[0]:
-                text = sought.texts[place]
-                shared = sum(1 for _ in everywhere(shard.beginning, text))  # also in the shard before
-                found[text] += int(high[place] - low[place]) - shared
-        return [found[text] for text in texts]
-
-    def find(self, texts: Sequence[bytes], most: int = 1000) -> list[list[DocumentPlace]]:
-        """Return the places of each text, in the order of the corpus, at most `most` for each."""
-        sought = SearchTexts(texts)
-        found: dict[bytes, list[DocumentPlace]] = {text: [] for text in texts}
-        for shard in self.shards:
-            low, high = _ranges(shard, sought, self.folder)
-            present = [place for place in (high > low).nonzero()[0].tolist() if len(found[sought.texts[place]]) < most]
-            for place, position, piece in shard.first(sought, present, low, high, most):
-                text = sought.texts[place]
-                if not shard.holds(position, text):
-                    raise _damaged(self.folder)
-                if len(found[text]) < most:
-                    found[text].append(self._place(shard, position, piece))
-        return [found[text] for text in texts]
+        return {text: sum(_own_places(shard, text) for shard in self.shards) for text in texts}
 
     def document(self, shard: IndexShard, position: int) -> tuple[str, int, int, int]:
         """Return the name of the document at this position of a shard, the positions at which its text in the shard
         begins and ends, and that beginning's offset in the document.
         """
-        piece, begin, end = shard.piece_at(position)
-        source, offset = self._place(shard, begin, piece)
-        return source, begin, end, offset
-
-    def _place(self, shard: IndexShard, position: int, piece: int) -> DocumentPlace:
-        begin, code, number, offset = shard.piece(piece)
+        begin, end, (code, number, offset) = shard.piece_at(position)
         file, mark = divmod(code, len(MARKS))
         ending = f"{MARKS[mark]}{number}" if mark else ""
-        return DocumentPlace(f"{self.files.names[file]}{ending}", offset + position - begin)
+        return f"{self.files.names[file]}{ending}", begin, end, offset
 
 
 def index_folder(files: CorpusFiles) -> Path:
@@ -153,15 +116,9 @@ def _shard(folder: Path, number: int) -> Path:
     return folder / f"shard-{number:05}"
 
 
-def _ranges(shard: IndexShard, sought: SearchTexts, folder: Path) -> "tuple[Numbers, Numbers]":
-    try:
-        return shard.ranges(sought)
-    except IndexError:  # a suffix that is not in the text
-        raise _damaged(folder) from None
-
-
-def _damaged(folder: Path) -> UsageError:
-    return UsageError(f"the index in {folder} is damaged; delete this folder, and the index is built again")
+def _own_places(shard: IndexShard, text: bytes) -> int:
+    """Return how often a text occurs in a shard, without its places in the shard before."""
+    return len(shard.places(text)) - sum(1 for _ in everywhere(shard.text[: shard.shared], text))
 
 
 def _built(files: CorpusFiles, folder: Path, progress: ReportProgress, largest: int) -> tuple[Tally, int]:

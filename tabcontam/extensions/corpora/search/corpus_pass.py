@@ -4,30 +4,31 @@ The matches in a portion depend only on the portion, and they are joined in the 
 not depend on the number or the speed of the processes.
 """
 
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event, Lock
-from typing import Any
+from typing import IO, Any
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.questions import Lookup, LookupMode
+from tabcontam.evidence.questions import Lookup
 from tabcontam.extensions.corpora.search.corpus_search import CorpusSearch
+from tabcontam.extensions.corpora.search.documents import Portion
 from tabcontam.extensions.corpora.search.file_forms import FileForm
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.portions import read
-from tabcontam.extensions.corpora.search.reader_input import Portion
-from tabcontam.extensions.corpora.search.tally import Reason, Tally
-from tabcontam.processes import code_to_run, processors, send, start_process
+from tabcontam.extensions.corpora.search.tally import Tally
+from tabcontam.processes import code_to_run, processors, start_process
 
 START = code_to_run("tabcontam.extensions.corpora.search.corpus_pass")
+
+ENDED = (BrokenPipeError, EOFError, pickle.UnpicklingError)  # errors when the other process has ended
 
 ReportBytes = Callable[[int, int], None]  # bytes that were read, bytes of all files
 
@@ -115,34 +116,26 @@ class CorpusPass:
         """Start a process and have it search one portion after the other."""
         with start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}) as process:
             self._processes.append(process)
-            with suppress(BrokenPipeError):
-                send(process, json.dumps([_lookup_facts(lookup) for lookup in self.lookups]).encode())
+            if not process.stdin or not process.stdout:
+                return
+            with suppress(*ENDED):
+                _send(process.stdin, self.lookups)
                 for place in self._places():
-                    job = {"portion": _portion_facts(self.portions[place]), "over": self._over()}
-                    send(process, json.dumps(job).encode())
-                    self._receive(place, process)
-            if process.stdin:
-                with suppress(BrokenPipeError):
-                    process.stdin.close()
+                    _send(process.stdin, (self.portions[place], self._over()))
+                    self._receive(place, process.stdout)
+            with suppress(BrokenPipeError):
+                process.stdin.close()
             if process.wait() and not self._stop.is_set():
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
-    def _receive(self, place: int, process: "subprocess.Popen[bytes]") -> None:
+    def _receive(self, place: int, output: IO[bytes]) -> None:
         """Receive the progress and the result of a process for the portion with index `place`."""
         report = self._reporter(place)
-        for line in process.stdout or ():
-            facts = json.loads(line)
-            if "read" in facts:
-                report(facts["read"])
-                continue
-            if "error" in facts:
-                raise UsageError(facts["error"]) if facts["usage"] else ProcessLostError(facts["error"])
-            found = {
-                int(number): LookupMatches.from_facts(own, self.lookups[int(number)].most)
-                for number, own in facts["found"].items()
-            }
-            self._join(place, found, Tally.from_dict(facts["tally"]))
-            return
+        while isinstance(answer := _receive(output), int):
+            report(answer)
+        if isinstance(answer, Exception):
+            raise answer
+        self._join(place, *answer)
 
     def _reporter(self, place: int) -> Callable[[int], None]:
         """Return a function that adds a number of bytes, just searched in this portion, to the progress."""
@@ -177,48 +170,34 @@ class CorpusPass:
 def _searched(
     search: CorpusSearch, portion: Portion, over: Sequence[int], tally: Tally, report: Callable[[int], None]
 ) -> dict[int, LookupMatches]:
-    plain_text = portion.form is FileForm.TEXT and not portion.compressed and not portion.encoded
-    return search.find_matches(read(portion, tally=tally), plain_text and portion.end < portion.size, over, report)
+    goes_on = portion.form is FileForm.TEXT and portion.plain and portion.end < portion.size
+    return search.find_matches(read(portion, tally=tally), goes_on, over, report)
 
 
-def _lookup_facts(lookup: Lookup) -> list[object]:
-    return [lookup.texts, lookup.most, lookup.by.value, lookup.context, lookup.lacking]
+def _send(stream: IO[bytes], what: object) -> None:
+    pickle.dump(what, stream)
+    stream.flush()
 
 
-def _lookup(facts: Sequence[Any]) -> Lookup:
-    texts, most, by, others, lacking = facts
-    return Lookup(tuple(texts), most, LookupMode(by), tuple(others), lacking)
-
-
-def _portion_facts(portion: Portion) -> dict[str, object]:
-    facts = {name: getattr(portion, name) for name in Portion.__dataclass_fields__}
-    form = portion.form
-    return facts | {"path": str(portion.path), "form": form.name, "read": isinstance(form, FileForm)}
-
-
-def _portion(facts: Mapping[str, Any]) -> Portion:
-    own = {name: facts[name] for name in Portion.__dataclass_fields__}
-    form = FileForm[facts["form"]] if facts["read"] else Reason[facts["form"]]
-    return Portion(**own | {"path": Path(facts["path"]), "form": form, "fields": tuple(facts["fields"])})
+def _receive(stream: IO[bytes]) -> Any:
+    return pickle.load(stream)  # noqa: S301 - from our own process
 
 
 def main() -> None:
-    """Search portions for lookups: the first line of standard input has the lookups, each further line a portion."""
+    """Search portions for lookups: standard input has the lookups, then portions, each with what needs no search.
+
+    For each portion, standard output has the bytes of each block searched, and the matches and the tally, or an error.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
-    search = CorpusSearch([_lookup(facts) for facts in json.loads(sys.stdin.buffer.readline())])
-    while line := sys.stdin.buffer.readline():
-        job, tally = json.loads(line), Tally()
-        try:
-            portion = _portion(job["portion"])
-            found = _searched(search, portion, job["over"], tally, lambda size: _print_json({"read": size}))
-        except UsageError as error:
-            _print_json({"error": str(error), "usage": True})
-            return
-        except Exception as error:  # the process of the run reports any error
-            _print_json({"error": f"{job['portion']['name']}: {type(error).__name__}: {error}"[:500], "usage": False})
-            return
-        _print_json({"found": {n: counted.as_facts() for n, counted in found.items()}, "tally": tally.as_dict()})
-
-
-def _print_json(facts: object) -> None:
-    print(json.dumps(facts), flush=True)
+    given, output = sys.stdin.buffer, sys.stdout.buffer
+    search = CorpusSearch(_receive(given))
+    with suppress(EOFError):
+        while True:
+            (portion, over), tally = _receive(given), Tally()
+            try:
+                found = _searched(search, portion, over, tally, lambda size: _send(output, size))
+            except Exception as error:  # the process of the run reports any error
+                lost = ProcessLostError(f"{portion.name}: {type(error).__name__}: {error}"[:500])
+                _send(output, error if isinstance(error, UsageError) else lost)
+                return
+            _send(output, (found, tally))

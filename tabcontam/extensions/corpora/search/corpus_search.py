@@ -6,7 +6,6 @@ from itertools import chain
 from tabcontam.evidence.questions import Lookup, LookupMode, Match
 from tabcontam.extensions.corpora.search.documents import DocumentStretch
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches, quote_match
-from tabcontam.extensions.corpora.search.phrase_search import PhraseSearch
 from tabcontam.extensions.corpora.search.row_places import RowLookup
 from tabcontam.extensions.corpora.search.row_search import RowSearch
 from tabcontam.extensions.corpora.search.string_search import StringSearch
@@ -19,12 +18,9 @@ class CorpusSearch:
     def __init__(self, lookups: Sequence[Lookup]) -> None:
         self._lookups = lookups
         self._rows = RowSearch({number: RowLookup.of(lookup) for number, lookup in self._of(LookupMode.CELLS).items()})
-        self._ways: list[RowSearch | PhraseSearch | StringSearch] = [
-            self._rows,
-            PhraseSearch({number: lookup.texts for number, lookup in self._of(LookupMode.WORDS).items()}),
-            StringSearch({number: lookup.texts for number, lookup in self._of(LookupMode.LETTERS).items()}),
-            StringSearch({number: lookup.texts for number, lookup in self._of(LookupMode.SIGNS).items()}, signs=True),
-        ]
+        others = (LookupMode.WORDS, LookupMode.LETTERS, LookupMode.SIGNS)
+        texts = {by: {number: lookup.texts for number, lookup in self._of(by).items()} for by in others}
+        self._ways: list[RowSearch | StringSearch] = [self._rows, *(StringSearch(texts[by], by) for by in others)]
 
     def _of(self, by: LookupMode) -> Mapping[int, Lookup]:
         return {number: lookup for number, lookup in enumerate(self._lookups) if lookup.by is by}

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from tabcontam.extensions.corpora.search.documents import DocumentStretch, as_valid_utf8
+from tabcontam.extensions.corpora.search.documents import DocumentStretch, ReaderInput
 from tabcontam.extensions.corpora.search.file_opening import open_file
 from tabcontam.extensions.corpora.search.json_values import read_records
-from tabcontam.extensions.corpora.search.reader_input import ReaderInput
 from tabcontam.extensions.corpora.search.stream_lines import Line, LinePiece, lines
 from tabcontam.extensions.corpora.search.tally import Reason
 
@@ -68,14 +67,14 @@ def read_tsv(given: ReaderInput) -> Iterator[DocumentStretch]:
 
 def _lines(given: ReaderInput) -> Iterator[Line]:
     """Yield the lines that begin in this portion. The portion begins with a record."""
-    if not given.plain:
+    if not given.portion.plain:
         return given.lines()
-    given.file.seek(given.start)
-    return lines(given.file, given.start, given.largest, given.end)
+    given.file.seek(given.portion.start)
+    return lines(given.file, given.portion.start, given.largest, given.portion.end)
 
 
 def _read(given: ReaderInput, records: Iterator[Line], quotes: bool) -> Iterator[DocumentStretch]:
-    columns = _Columns(given, quotes) if given.fields else None
+    columns = _Columns(given, quotes) if given.portion.fields else None
 
     def document_of(source: str, record: bytes) -> Iterable[DocumentStretch]:
         record = record.removesuffix(b"\r")
@@ -85,7 +84,7 @@ def _read(given: ReaderInput, records: Iterator[Line], quotes: bool) -> Iterator
             text = _without_quotes(record)
         else:
             text = record
-        return given.document(source, as_valid_utf8(text, given.name, given.tally)) if text else ()
+        return given.document(source, text) if text else ()
 
     return read_records(given, records, document_of)
 
@@ -139,9 +138,9 @@ class _Columns:
     def __init__(self, given: ReaderInput, quotes: bool) -> None:
         self._given, self._quotes, self._places = given, quotes, list[int]()
         self._cell, self._header = CELL[DELIMITERS[0]], True
-        if given.plain and given.start:
-            with open_file(given.path) as file:
-                first = next(lines(file, 0, given.largest, given.start), None)
+        if given.portion.plain and given.portion.start:
+            with open_file(given.portion.path) as file:
+                first = next(lines(file, 0, given.largest, given.portion.start), None)
             self.of(first[1].removesuffix(b"\r") if first else b"")
 
     def of(self, record: bytes) -> bytes:
@@ -150,12 +149,12 @@ class _Columns:
             record = record.removeprefix(b"\xef\xbb\xbf")
             self._cell, self._header = CELL[max(DELIMITERS, key=record.count)], False
             names = [cell.decode("utf-8", "replace") for cell in self._cells(record)]
-            self._places = [names.index(field) for field in self._given.fields if field in names]
+            self._places = [names.index(field) for field in self._given.portion.fields if field in names]
             return b""
         cells = self._cells(record)
         found = [cells[place] for place in self._places if place < len(cells)]
         if not found:
-            self._given.tally.note(Reason.NO_FIELD, self._given.name)
+            self._given.note(Reason.NO_FIELD)
         return b"\n".join(found)
 
     def _cells(self, record: bytes) -> list[bytes]:

@@ -1,15 +1,20 @@
-"""Documents as they are searched: stretches of UTF-8 text. They overlap, so a match at a border is found."""
+"""Documents as readers yield them: stretches of UTF-8 text, which overlap, so a match at a border is found."""
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
+from tabcontam.extensions.corpora.search.file_forms import FileForm
+from tabcontam.extensions.corpora.search.file_opening import open_stream
+from tabcontam.extensions.corpora.search.stream_lines import Line, lines, lines_from
 from tabcontam.extensions.corpora.search.tally import Reason, Tally
 
 STRETCH = 8 << 20  # bytes of the longest stretch
-SMALL = 1 << 12  # bytes; a document of at most this size is one stretch
 OVERLAP = 1 << 16  # bytes that consecutive stretches of a document share
 STRAY = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, or half a pair of JSON's \\u
+MARK = b"\xef\xbb\xbf"  # the byte order mark of UTF-8, at the beginning of a file
 
 
 class DocumentStretch(NamedTuple):
@@ -26,58 +31,116 @@ class DocumentStretch(NamedTuple):
     text: bytes
 
 
-def stretches(source: str, text: bytes, overlap: int, tally: Tally) -> Iterator[DocumentStretch]:
-    """Yield the stretches of a whole document, only one if it is short."""
-    tally.documents += 1
-    tally.bytes += len(text)
-    if len(text) <= STRETCH:
-        yield DocumentStretch(source, 0, text)
-        return
-    start = 0
-    while True:
-        end = whole(text, start + STRETCH)
-        yield DocumentStretch(source, start, text[start:end])
-        if end == len(text):
+@dataclass(frozen=True)
+class Portion:
+    """A file or a part of a file, with everything that a process needs to read it.
+
+    `path` is the file, and `name` is its path as the user would write it. `form` states how the file is split into
+    documents, or why it is not read. `start` and `end` are bytes of the file (of a Parquet file: row groups); documents
+    that are lines belong to the portion in which they begin. `size` and `changed` (nanoseconds) are those of the file
+    when the portion was made, and `weight` is the number of bytes of this portion on disk.
+    """
+
+    path: Path
+    name: str
+    form: FileForm | Reason
+    fields: tuple[str, ...] = ()
+    compressed: str = ""
+    encoded: str = ""
+    start: int = 0
+    end: int = 0
+    size: int = 0
+    changed: int = 0
+    weight: int = 0
+
+    @property
+    def plain(self) -> bool:
+        """True if the bytes of the file are its text: neither compressed nor in another encoding."""
+        return not self.compressed and not self.encoded
+
+
+@dataclass(frozen=True)
+class ReaderInput:
+    """The open file of a portion, at its beginning, and how to read it. Raises ValueError for a large overlap."""
+
+    portion: Portion
+    file: BinaryIO
+    overlap: int
+    largest: int  # bytes of the largest record that is parsed
+    tally: Tally
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap <= STRETCH // 2:
+            raise ValueError(f"an overlap of {self.overlap} bytes is more than half of a stretch, {STRETCH}")
+
+    def note(self, reason: Reason, number: int = 1) -> None:
+        """Count something in this file that was skipped or changed."""
+        self.tally.note(reason, self.portion.name, number)
+
+    def stream(self) -> BinaryIO:
+        """Return the file's text from its beginning, as a stream of UTF-8."""
+        portion = self.portion
+        return open_stream(self.file, portion.compressed, portion.encoded, lambda: self.note(Reason.DAMAGED))
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines from the first that begins in this portion to the end of the file."""
+        if self.portion.plain:
+            found = lines_from(self.file, self.portion.start, self.portion.end, self.largest)
+        else:
+            found = lines(self.stream(), 0, self.largest)
+        if (first := next(found, None)) is not None:
+            at, text, piece = first
+            yield at, text if at else text.removeprefix(MARK), piece
+        yield from found
+
+    def source(self, number: int, at: int | None = None) -> str:
+        """Return the name of the document that is record `number` of the file (from 1) and begins at byte `at`."""
+        by_byte = at is not None and self.portion.plain
+        return f"{self.portion.name}@{at}" if by_byte else f"{self.portion.name}#{number}"
+
+    def document(self, source: str, text: bytes | str) -> Iterable[DocumentStretch]:
+        """Return the stretches of a document whose whole text is in memory."""
+        text = as_valid_utf8(text, self.note)
+        if len(text) > STRETCH:
+            return self.document_in_pieces(source, (text,))
+        self.tally.documents += 1
+        self.tally.bytes += len(text)
+        return (DocumentStretch(source, 0, text),)
+
+    def document_in_pieces(self, source: str, pieces: Iterable[bytes]) -> Iterator[DocumentStretch]:
+        """Yield the stretches of a document whose text arrives in pieces."""
+        document = StretchBuilder(source, self)
+        for piece in pieces:
+            yield from document.add(piece)
+        yield from document.end()
+
+    def raw_document(
+        self, source: str, pieces: Iterable[bytes], read: Reason, skipped: Reason
+    ) -> Iterator[DocumentStretch]:
+        """Yield the stretches of text that is not parsed. If fields are named, it is skipped: raw text has none."""
+        self.note(skipped if self.portion.fields else read)
+        if not self.portion.fields:
+            yield from self.document_in_pieces(source, pieces)
             return
-        start = whole(text, end - overlap)
+        for _ in pieces:
+            pass
 
 
-def whole(text: bytes, end: int) -> int:
-    """Return the largest offset up to `end` that is not inside a UTF-8 character."""
-    if end >= len(text):
-        return len(text)
-    return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)
-
-
-def as_valid_utf8(text: bytes, file: str, tally: Tally) -> bytes:
-    """Return the text as valid UTF-8: each invalid byte becomes a question mark, so all offsets stay the same."""
-    if text.isascii():
-        return text
+def as_valid_utf8(text: bytes | str, note: Callable[[Reason, int], None]) -> bytes:
+    """Return a text as valid UTF-8. Each invalid byte becomes a question mark, so all offsets stay the same; so does
+    half a surrogate pair, which JSON allows.
+    """
     try:
-        text.decode()
-    except UnicodeDecodeError:
-        mended, number = STRAY.subn("?", text.decode("utf-8", "surrogateescape"))
-        tally.note(Reason.NOT_UTF8, file, number)
+        if isinstance(text, str):
+            return text.encode()
+        if not text.isascii():
+            text.decode()
+    except UnicodeError:
+        letters = text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+        mended, number = STRAY.subn("?", letters)
+        note(Reason.NOT_UTF8, number)
         return mended.encode()
     return text
-
-
-def as_text(text: bytes, file: str, tally: Tally) -> str:
-    """Return bytes as text, with a question mark for each invalid byte."""
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return as_valid_utf8(text, file, tally).decode()
-
-
-def as_bytes(text: str, file: str, tally: Tally) -> bytes:
-    """Return text as UTF-8. Half a surrogate pair, which JSON allows, becomes a question mark."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        mended, number = STRAY.subn("?", text)
-        tally.note(Reason.NOT_UTF8, file, number)
-        return mended.encode()
 
 
 class StretchBuilder:
@@ -87,12 +150,12 @@ class StretchBuilder:
     they are in the first stretch, but not counted again.
     """
 
-    def __init__(self, source: str, file: str, overlap: int, tally: Tally, start: int = 0, before: int = 0) -> None:
-        self._source, self._file, self._overlap, self._tally = source, file, overlap, tally
+    def __init__(self, source: str, given: ReaderInput, start: int = 0, before: int = 0) -> None:
+        self._source, self._given = source, given
         self._start, self._pending, self._fresh = start, b"", False
         self._uncounted = before
         if not start and not before:
-            tally.documents += 1
+            given.tally.documents += 1
 
     @property
     def room(self) -> int:
@@ -106,7 +169,7 @@ class StretchBuilder:
             self._pending += taken
             self._fresh = True
             if len(self._pending) >= STRETCH:
-                yield from self._give(whole_end(self._pending))
+                yield from self._give(_whole_end(self._pending))
 
     def end(self) -> Iterator[DocumentStretch]:
         """Yield the last stretch."""
@@ -114,17 +177,22 @@ class StretchBuilder:
             yield from self._give(len(self._pending))
 
     def _give(self, end: int) -> Iterator[DocumentStretch]:
-        text = as_valid_utf8(self._pending[:end], self._file, self._tally)
+        text, overlap = as_valid_utf8(self._pending[:end], self._given.note), self._given.overlap
         yield DocumentStretch(self._source, self._start, text)
-        self._tally.bytes += end - self._uncounted
-        next_start = whole(text, max(0, end - self._overlap)) if self._overlap else end
+        self._given.tally.bytes += end - self._uncounted
+        next_start = _whole(text, max(0, end - overlap)) if overlap else end
         self._uncounted = end - next_start
         self._start += next_start
         self._pending = text[next_start:] + self._pending[end:]
         self._fresh = len(self._pending) > self._uncounted
 
 
-def whole_end(text: bytes) -> int:
+def _whole(text: bytes, end: int) -> int:
+    """Return the largest offset up to `end` that is not inside a UTF-8 character."""
+    return next((place for place in range(end, max(0, end - 4), -1) if text[place] & 0xC0 != 0x80), end)
+
+
+def _whole_end(text: bytes) -> int:
     """Return the end of the last complete UTF-8 character. The rest is left for the next piece."""
     for back in range(1, min(4, len(text)) + 1):
         byte = text[-back]

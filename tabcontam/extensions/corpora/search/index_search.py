@@ -17,7 +17,7 @@ from tabcontam.extensions.corpora.search.corpus_index import CorpusIndex
 from tabcontam.extensions.corpora.search.corpus_search import CorpusSearch
 from tabcontam.extensions.corpora.search.corpus_words import number_key
 from tabcontam.extensions.corpora.search.exact_places import encode_text, keys_of
-from tabcontam.extensions.corpora.search.index_shards import IndexShard, SearchTexts
+from tabcontam.extensions.corpora.search.index_shards import IndexShard
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.row_places import RowLookup
 from tabcontam.extensions.corpora.search.text_blocks import MARGIN, BlockPiece, TextBlock
@@ -75,8 +75,7 @@ class IndexSearch:
         """The strings to search for, by the index of the lookup; only lookups with a rare part have an entry."""
         rare = 100  # a part with more places is not rare
         needed = {text for need in self._needs.values() for thing in need.things for word in thing for text in word}
-        texts = sorted(needed)
-        often = dict(zip(texts, self.index.count(texts), strict=True))
+        often = self.index.count(needed)
         rarest = {number: need.rarest(often) for number, need in self._needs.items()}
         return {number: strings for number, (times, strings) in rarest.items() if times <= rare}
 
@@ -87,14 +86,14 @@ class IndexSearch:
         for number, strings in self._chosen.items():
             for text in strings:
                 wanting.setdefault(text, []).append(self._needs[number])
-        sought = SearchTexts(sorted(wanting))
         shards = self.index.shards
         for place, shard in enumerate(shards):
             goes_on = place + 1 < len(shards) and shards[place + 1].shared > 0
             low = MARGIN if shard.shared else 0
             high = shard.size - 2 * LONGEST_ROW_SPAN if goes_on else shard.size
             regions: list[tuple[BlockPiece, bytes]] = []
-            for text, at in _places(shard, sought, low, high):
+            places = sorted((at, text) for text in wanting for at in shard.places(text) if low <= at < high)
+            for at, text in places:
                 if (region := self._region(shard, at, wanting[text])) is not None:
                     regions.append(region)
                 if len(regions) == together:
@@ -108,12 +107,12 @@ class IndexSearch:
     ) -> tuple[BlockPiece, bytes] | None:
         """Return the text of a document around a place. The piece counts (owns) the matches that can include `at`."""
         source, begin, end, offset = self.index.document(shard, at)
-        near = bytes(shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)]).lower()
+        near = shard.text[max(begin, at - LONGEST_ROW_SPAN) : min(end, at + LONGEST_ROW_SPAN)].lower()
         if not any(need.may_be(near) for need in wanting):
             return None
         low, high = max(begin, at - LONGEST_ROW_SPAN - MARGIN), min(end, at + 2 * LONGEST_ROW_SPAN)
         piece = BlockPiece(source, offset + low - begin, low, high, max(begin, at - LONGEST_ROW_SPAN), at + 1)
-        return piece, bytes(shard.text[low:high])
+        return piece, shard.text[low:high]
 
 
 def _needs(lookup: Lookup) -> _RequiredStrings | None:
@@ -145,15 +144,3 @@ def _spelled(key: bytes) -> Spelled:
 
 def _sum(often: Mapping[bytes, int], spelled: Spelled) -> int:
     return sum(often[text] for text in spelled)
-
-
-def _places(shard: IndexShard, sought: SearchTexts, low: int, high: int) -> list[tuple[bytes, int]]:
-    """Return the places in a shard of the sought strings, in order, from byte `low` to before byte `high`."""
-    first, last = shard.ranges(sought)
-    found = [
-        (int(at), sought.texts[place])
-        for place in (last > first).nonzero()[0].tolist()
-        for at in shard.suffixes(int(first[place]), int(last[place]))
-        if low <= at < high
-    ]
-    return [(text, at) for at, text in sorted(found)]

@@ -5,96 +5,72 @@ By hand, because ijson changes numbers (1e3 becomes 1E+3) and cannot give back w
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
-from tabcontam.extensions.corpora.search.documents import DocumentStretch, StretchBuilder, as_bytes, as_text
+from tabcontam.extensions.corpora.search.documents import MARK, DocumentStretch, ReaderInput, as_valid_utf8
 from tabcontam.extensions.corpora.search.json_records import paths_of, scan, text_of, text_of_fields
-from tabcontam.extensions.corpora.search.reader_input import MARK, ReaderInput
 from tabcontam.extensions.corpora.search.stream_lines import Line, LinePiece
 from tabcontam.extensions.corpora.search.tally import Reason
 
+# The reasons why text is not parsed: if it is read as it is written, and if it is skipped, because fields are named.
 BROKEN = (Reason.NO_JSON, Reason.NO_JSON_SKIPPED)
+LARGE = (Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
+UNPARSED = (ValueError, StopIteration, RecursionError)  # raised by `scan`
 CHUNK = 1 << 20  # bytes of the smallest read
 BETWEEN = re.compile(r"[\s,]*")
 
 
 def read_lines(given: ReaderInput) -> Iterator[DocumentStretch]:
     """Yield each line of a portion as a document: its values, or the raw line if it is not JSON or too large."""
-    return read_records(given, given.lines(), _reader(given))
+    fields = paths_of(given.portion.fields)
+
+    def document_of(source: str, line: bytes) -> Iterable[DocumentStretch]:
+        if not (line := line.strip()):
+            return ()
+        text = as_valid_utf8(line, given.note).decode()
+        try:
+            record, end = scan(text, 0)
+        except UNPARSED:
+            end = -1
+        if end != len(text):
+            return given.raw_document(source, (text.encode(),), *BROKEN)
+        return _values(given, source, record, fields)
+
+    return read_records(given, given.lines(), document_of)
+
+
+def _values(
+    given: ReaderInput, source: str, record: object, fields: Sequence[Sequence[str]]
+) -> Iterable[DocumentStretch]:
+    """Return the document of a record's values."""
+    found = text_of_fields(record, fields) if fields else text_of(record)
+    if found is None:
+        given.note(Reason.NO_FIELD)
+        return ()
+    return given.document(source, found)
 
 
 def read_records(
     given: ReaderInput, records: Iterator[Line], document_of: Callable[[str, bytes], Iterable[DocumentStretch]]
 ) -> Iterator[DocumentStretch]:
     """Yield the document of each record that begins in a portion. A record that is too large becomes raw text."""
-    whole, number, rest = LinePiece.WHOLE, 0, RawDocument(given, Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED)
-    for at, line, piece in records:
-        if not rest.open:
-            if given.plain and at >= given.end:
-                return
-            number += 1
-            if piece is whole:
-                yield from document_of(given.source(at, number), line)
-                continue
-            rest.begin(given.source(at, number))
-        yield from rest.add(line)
-        if piece is LinePiece.LAST:
-            yield from rest.end()
+    plain, end, whole = given.portion.plain, given.portion.end, LinePiece.WHOLE
+    for number, (at, line, piece) in enumerate(records, 1):
+        if plain and at >= end:
+            return
+        if piece is whole:
+            yield from document_of(given.source(number, at), line)
+        else:
+            yield from given.raw_document(given.source(number, at), _pieces(line, piece, records), *LARGE)
 
 
-class RawDocument:
-    """A document of text that is not parsed. If fields are named, it is skipped, because raw text has none."""
-
-    def __init__(self, given: ReaderInput, read: Reason, skipped: Reason) -> None:
-        self._given, self._reason = given, skipped if given.fields else read
-        self._document: StretchBuilder | None = None
-        self.open = False
-
-    def begin(self, source: str) -> None:
-        """Begin a document."""
-        given, self.open = self._given, True
-        given.tally.note(self._reason, given.name)
-        self._document = None if given.fields else StretchBuilder(source, given.name, given.overlap, given.tally)
-
-    def add(self, piece: bytes) -> Iterator[DocumentStretch]:
-        """Add text to the document. Yield the stretches that it completes."""
-        return self._document.add(piece) if self._document else iter(())
-
-    def end(self) -> Iterator[DocumentStretch]:
-        """End the document. Yield its last stretch."""
-        self.open = False
-        return self._document.end() if self._document else iter(())
-
-
-def _reader(given: ReaderInput) -> Callable[[str, bytes], Iterable[DocumentStretch]]:
-    """Return the function that turns a line's name and bytes into the stretches of its document."""
-    name, tally, fields, document = given.name, given.tally, paths_of(given.fields), given.document
-
-    def as_record(source: str, line: bytes) -> Iterable[DocumentStretch]:
-        if not (line := line.strip()):
-            return ()
-        text = as_text(line, name, tally)
-        try:
-            record, end = scan(text, 0)
-        except (ValueError, StopIteration, RecursionError):
-            return as_it_stands(source, text)
-        if end != len(text):
-            return as_it_stands(source, text)
-        return as_values(source, record)
-
-    def as_values(source: str, record: object) -> Iterable[DocumentStretch]:
-        found = text_of_fields(record, fields) if fields else text_of(record)
-        if found is None:
-            tally.note(Reason.NO_FIELD, name)
-            return ()
-        return document(source, as_bytes(found, name, tally))
-
-    def as_it_stands(source: str, text: str) -> Iterable[DocumentStretch]:
-        tally.note(Reason.NO_JSON_SKIPPED if fields else Reason.NO_JSON, name)
-        return () if fields else document(source, as_bytes(text, name, tally))
-
-    return as_record
+def _pieces(line: bytes, piece: LinePiece, records: Iterator[Line]) -> Iterator[bytes]:
+    """Yield the pieces of a long line. `records` yields those after the first."""
+    yield line
+    while piece is LinePiece.MORE:
+        _, line, piece = next(records)
+        yield line
 
 
 def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
@@ -102,21 +78,13 @@ def read_json(given: ReaderInput) -> Iterator[DocumentStretch]:
 
     From text that is not JSON, or from a value that is too large, the rest of the file is raw text.
     """
-    name, tally, fields = given.name, given.tally, paths_of(given.fields)
-    values = JsonValues(given.stream(), given.largest)
+    fields, values = paths_of(given.portion.fields), JsonValues(given.stream(), given.largest)
     for number, value in enumerate(values, 1):
-        found = text_of_fields(value, fields) if fields else text_of(value)
-        if found is None:
-            tally.note(Reason.NO_FIELD, name)
-        else:
-            yield from given.document(given.source_of_number(number), as_bytes(found, name, tally))
+        yield from _values(given, given.source(number), value, fields)
     if values.left:
-        large = values.large
-        rest = RawDocument(given, *((Reason.TOO_LARGE, Reason.TOO_LARGE_SKIPPED) if large else BROKEN))
-        rest.begin(given.source_of_number(values.read + 1))
-        for piece in values.rest():
-            yield from rest.add(piece)
-        yield from rest.end()
+        yield from given.raw_document(
+            given.source(values.read + 1), values.rest(), *(LARGE if values.large else BROKEN)
+        )
 
 
 class JsonValues:
@@ -146,7 +114,7 @@ class JsonValues:
                 continue
             try:
                 value, end = scan(self._text, place)
-            except (ValueError, StopIteration, RecursionError):
+            except UNPARSED:
                 end = len(self._text)
             else:
                 if end < len(self._text) or self._ended:

@@ -1,8 +1,6 @@
 """The matches of a lookup: the documents, the lookup's texts that each contains, and some of the places."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from tabcontam.evidence.questions import Lookup, Match, Matches, ReplyState
 from tabcontam.extensions.corpora.thresholds import MOST_COUNTED_DOCUMENTS
@@ -52,17 +50,6 @@ class LookupMatches:
     def full(self) -> bool:
         """True once no more documents are counted."""
         return len(self.documents) >= MOST_COUNTED_DOCUMENTS and self.more
-
-    def as_facts(self) -> dict[str, Any]:
-        """Return the matches as values for JSON."""
-        documents = {source: sorted(texts) for source, texts in self.documents.items()}
-        return {"documents": documents, "found": [list(match) for match in self.found], "more": self.more}
-
-    @classmethod
-    def from_facts(cls, facts: Mapping[str, Any], most: int) -> "LookupMatches":
-        """Return the matches from the result of `as_facts`."""
-        documents = {source: set(texts) for source, texts in facts["documents"].items()}
-        return cls(most, documents, [Match(*match) for match in facts["found"]], facts["more"])
 
     def matches(self, lookup: Lookup, detail: str = "") -> Matches:
         """Return the answer with at most `lookup.most` places: first one place of each text, then others."""

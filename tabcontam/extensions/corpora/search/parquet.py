@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tabcontam.extensions.corpora.search.documents import DocumentStretch, as_bytes, as_valid_utf8
+from tabcontam.extensions.corpora.search.documents import DocumentStretch, ReaderInput
 from tabcontam.extensions.corpora.search.file_opening import DamagedFileError, open_file
 from tabcontam.extensions.corpora.search.json_records import paths_of, text_of, text_of_fields
-from tabcontam.extensions.corpora.search.reader_input import ReaderInput
 from tabcontam.extensions.corpora.search.tally import Reason
 from tabcontam.tables.readers.base import missing_extra
 
@@ -55,39 +54,37 @@ def _opened(file: Any, *, buffer: int = 1 << 20) -> Any:
 def read_parquet(given: ReaderInput) -> Iterator[DocumentStretch]:
     """Yield the rows of a portion as documents: the values of the named columns, or of all without raw bytes."""
     batch_bytes = 4 << 20  # approximate bytes of a batch of rows
-    pyarrow = need_pyarrow(given.name)
+    pyarrow = need_pyarrow(given.portion.name)
     parquet = _opened(given.file)
     columns = _columns(parquet, given)
     if not columns:
-        given.tally.note(Reason.NO_FIELD, given.name)
+        given.note(Reason.NO_FIELD)
         return
-    fields = [path for path in paths_of(given.fields) if ".".join(path) in columns or path[0] in columns]
+    fields = [path for path in paths_of(given.portion.fields) if ".".join(path) in columns or path[0] in columns]
     metadata = parquet.metadata
-    number = sum(metadata.row_group(group).num_rows for group in range(given.start))
+    number = sum(metadata.row_group(group).num_rows for group in range(given.portion.start))
     try:
-        for group in range(given.start, given.end):
+        for group in range(given.portion.start, given.portion.end):
             facts = metadata.row_group(group)
             rows = max(1, min(ROWS, batch_bytes * facts.num_rows // max(1, facts.total_byte_size)))
             for batch in parquet.iter_batches(rows, row_groups=[group], columns=columns, use_threads=False):
                 for row in _rows(pyarrow, batch, fields):
                     number += 1
-                    text = row if isinstance(row, bytes) else as_bytes(row, given.name, given.tally)
-                    text = as_valid_utf8(text, given.name, given.tally)
-                    yield from given.document(given.source_of_number(number), text)
+                    yield from given.document(given.source(number), row)
     except (pyarrow.ArrowException, ValueError, IndexError) as error:
         raise DamagedFileError(str(error)) from None
 
 
 def _columns(parquet: Any, given: ReaderInput) -> list[str]:
     """Return the columns to read: the named ones, or all columns except columns of raw bytes (such as pictures)."""
-    pyarrow = need_pyarrow(given.name)
+    pyarrow = need_pyarrow(given.portion.name)
     schema = parquet.schema_arrow
-    if given.fields:
-        names = [name for path in paths_of(given.fields) for name in (".".join(path), path[0])]
+    if given.portion.fields:
+        names = [name for path in paths_of(given.portion.fields) for name in (".".join(path), path[0])]
         return [name for name in dict.fromkeys(names) if name in schema.names]
     binary = [field.name for field in schema if _is_binary(pyarrow, field.type)]
-    if binary and not given.start:
-        given.tally.note(Reason.BYTES, given.name, len(binary))
+    if binary and not given.portion.start:
+        given.note(Reason.BYTES, len(binary))
     return [name for name in schema.names if name not in binary]
 
 

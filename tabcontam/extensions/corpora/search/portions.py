@@ -7,28 +7,25 @@ from typing import BinaryIO
 
 from tabcontam.extensions.corpora.search.corpus_files import CorpusFiles
 from tabcontam.extensions.corpora.search.csv_records import read_csv, read_tsv, record_starts
-from tabcontam.extensions.corpora.search.documents import OVERLAP, DocumentStretch
+from tabcontam.extensions.corpora.search.documents import (
+    OVERLAP,
+    STRETCH,
+    DocumentStretch,
+    Portion,
+    ReaderInput,
+    StretchBuilder,
+)
 from tabcontam.extensions.corpora.search.file_forms import FileForm, FileFormat, form_of
 from tabcontam.extensions.corpora.search.file_opening import DamagedFileError, open_file
 from tabcontam.extensions.corpora.search.json_values import read_json, read_lines
 from tabcontam.extensions.corpora.search.parquet import read_parquet, row_groups
-from tabcontam.extensions.corpora.search.plain_text import read_text
-from tabcontam.extensions.corpora.search.reader_input import Portion, ReaderInput
 from tabcontam.extensions.corpora.search.tally import Reason, Tally
 from tabcontam.extensions.corpora.search.warc import read_warc
 from tabcontam.extensions.corpora.thresholds import LARGEST_PARSED_RECORD
 
 SPLIT = 32 << 20  # bytes of a portion of a file that can be split
 SPLITTABLE = frozenset({FileForm.TEXT, FileForm.LINES, FileForm.CSV, FileForm.TSV})
-READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] = {
-    FileForm.TEXT: read_text,
-    FileForm.LINES: read_lines,
-    FileForm.JSON: read_json,
-    FileForm.CSV: read_csv,
-    FileForm.TSV: read_tsv,
-    FileForm.PARQUET: read_parquet,
-    FileForm.WARC: read_warc,
-}
+LETTER = 4  # bytes of the longest character in UTF-8
 
 
 def portions(files: CorpusFiles, split: int = SPLIT) -> list[Portion]:
@@ -57,7 +54,7 @@ def read(
     try:
         with open_file(portion.path) as file:
             _compare(portion, file, tally)
-            yield from READERS[portion.form](ReaderInput.of(portion, file, overlap, tally, largest))
+            yield from READERS[portion.form](ReaderInput(portion, file, overlap, largest, tally))
             _compare(portion, file, tally)
     except DamagedFileError:
         tally.note(Reason.DAMAGED, portion.name)
@@ -101,3 +98,45 @@ def _ranges(path: Path, name: str, found: FileFormat, size: int, split: int) -> 
     else:
         starts = [0, *range(split, size - split // 2, split)]
     return list(zip(starts, [*starts[1:], size], strict=True))
+
+
+def read_text(given: ReaderInput) -> Iterator[DocumentStretch]:
+    """Yield the stretches of plain text: the whole file is one document, and a portion has consecutive stretches of it.
+
+    The first stretch of a later portion begins with text of the portion before.
+    """
+    portion, file = given.portion, given.file
+    if not portion.plain:
+        stream = given.stream()
+        yield from given.document_in_pieces(portion.name, iter(lambda: stream.read(STRETCH // 2), b""))
+        return
+    begin = max(0, portion.start - given.overlap - LETTER + 1) if given.overlap else portion.start
+    file.seek(begin)
+    begin += _rest_of_letter(file.read(LETTER)) if begin else 0
+    file.seek(begin)
+    document = StretchBuilder(portion.name, given, begin, portion.start - begin)
+    left = portion.end - begin
+    while left and (block := file.read(min(document.room, left))):
+        left -= len(block)
+        yield from document.add(block)
+    if not left:
+        rest = file.read(LETTER)
+        yield from document.add(rest[: _rest_of_letter(rest)])
+    yield from document.end()
+
+
+def _rest_of_letter(text: bytes) -> int:
+    """Return how many bytes at the beginning belong to a character that began earlier."""
+    head = text[: LETTER - 1]
+    return next((place for place, byte in enumerate(head) if byte & 0xC0 != 0x80), len(head))
+
+
+READERS: Mapping[FileForm, Callable[[ReaderInput], Iterator[DocumentStretch]]] = {
+    FileForm.TEXT: read_text,
+    FileForm.LINES: read_lines,
+    FileForm.JSON: read_json,
+    FileForm.CSV: read_csv,
+    FileForm.TSV: read_tsv,
+    FileForm.PARQUET: read_parquet,
+    FileForm.WARC: read_warc,
+}

@@ -8,20 +8,22 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.evidence.questions import Capability, Lookup, Matches, ReplyState
 from tabcontam.extensions.corpora.search.corpus_files import CorpusFiles, corpus_files
 from tabcontam.extensions.corpora.search.corpus_index import CorpusIndex
-from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass, ProcessLostError, SearchStoppedError
 from tabcontam.extensions.corpora.search.digest import digest
-from tabcontam.extensions.corpora.search.index_search import IndexSearch
+from tabcontam.extensions.corpora.search.documents import Portion
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.portions import portions
-from tabcontam.extensions.corpora.search.reader_input import Portion
 from tabcontam.extensions.corpora.search.tally import Tally
 from tabcontam.models.base import Doing, FatalError, Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import Provider
+
+if TYPE_CHECKING:
+    from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass
 
 AT_ONCE = 1 << 20  # the most lookups that wait for one reading
 QUIET = 0.3  # seconds without a new lookup after which the reading begins
@@ -119,6 +121,8 @@ class CorpusModel(Model):
 
     def _search_all(self, lookups: Sequence[Lookup]) -> list[Matches]:
         """Return the answers to these lookups, from the index or from one reading."""
+        from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass, SearchStoppedError
+
         different = list(dict.fromkeys(lookups))
         found, tally = self._in_index(different)
         if left := [lookup for lookup in different if lookup not in found]:
@@ -137,6 +141,8 @@ class CorpusModel(Model):
 
     def _in_index(self, lookups: Sequence[Lookup]) -> tuple[dict[Lookup, LookupMatches], Tally]:
         """Return the answers that the index of the corpus gives, and its tally; nothing without an index."""
+        from tabcontam.extensions.corpora.search.index_search import IndexSearch
+
         index = CorpusIndex.open(self._files, self._print_once) if self._files else None
         if index is None:
             return {}, Tally()
@@ -145,6 +151,8 @@ class CorpusModel(Model):
         return {lookups[number]: counted for number, counted in found.items()}, index.tally
 
     def _failure(self, error: Exception) -> Exception:
+        from tabcontam.extensions.corpora.search.corpus_pass import ProcessLostError, SearchStoppedError
+
         if isinstance(error, SearchStoppedError):
             return FatalError("the search of the corpus was stopped; the same command starts it again")
         if isinstance(error, ProcessLostError | UsageError):

@@ -9,29 +9,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.extensions.corpora.search.corpus_words import words
 from tabcontam.extensions.corpora.search.row_places import CellValue, RowLookup, TextSpan, spans, winners
 from tabcontam.extensions.corpora.search.text_blocks import TextBlock
-from tabcontam.extensions.corpora.search.word_arrays import KnownHashes, tokens
+from tabcontam.extensions.corpora.search.word_arrays import KnownHashes, Numbers, tokens
 from tabcontam.extensions.corpora.thresholds import MOST_CHECKED_WORDS, MOST_ROW_PLACES
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tabcontam.extensions.corpora.search.word_arrays import Numbers
-
-# The limits that end the search for a row to which nearly every place fits (such as a row of zeros and ones).
 
 
 class RowSearch:
     """A search for rows. Each row has a number that the caller chose."""
 
     def __init__(self, rows: Mapping[int, RowLookup]) -> None:
-        import numpy as np
-
         self.given_up: set[int] = set()
         self._tried: Counter[int] = Counter()
         self._rows = {number: row for number, row in rows.items() if any(text.keys for text in row.texts)}
@@ -57,8 +49,6 @@ class RowSearch:
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
         """Yield a row's number, a piece's number and the row's places there. Rows in `over` are left out."""
         everywhere = 1 << 60  # the number of places of the last value
-        import numpy as np
-
         if not self._rows:
             return
         at, which = self._known.among(block.tokens.hashes)
@@ -118,7 +108,7 @@ class RowSearch:
             left.keep_within(_merged([self._places_of(value, stands) for value in singles]), own + row.most_extra)
         return stands.joined(left.low, left.high, row.most_words), all_of_them
 
-    def _places_of(self, value: CellValue, stands: "_WordPlaces") -> "Numbers":
+    def _places_of(self, value: CellValue, stands: "_WordPlaces") -> Numbers:
         """Return the places where a value may be: those of its rarest word."""
         return stands.of(min(self._words[self._value[value]], key=stands.often.__getitem__))
 
@@ -128,16 +118,14 @@ class _CandidatePlaces:
     """Places around which a row may be, each with the first and the last word of any span there."""
 
     lacking: int
-    texts: Sequence["Numbers"]
-    others: Sequence[tuple["Numbers", int]]
-    places: "Numbers"
-    low: "Numbers"
-    high: "Numbers"
+    texts: Sequence[Numbers]
+    others: Sequence[tuple[Numbers, int]]
+    places: Numbers
+    low: Numbers
+    high: Numbers
 
     def keep(self) -> None:
         """Drop places without all values (except `lacking`) nearby. The rarest values are checked first."""
-        import numpy as np
-
         left = np.full(len(self.places), self.lacking)
         for at, often in self.others:
             left -= np.maximum(often - _number(at, self.low, self.high), 0)
@@ -146,7 +134,7 @@ class _CandidatePlaces:
                 self._only(kept)
         self._only(self._with_text(self.low, self.high))
 
-    def _only(self, kept: "NDArray[np.bool_]") -> None:
+    def _only(self, kept: NDArray[np.bool_]) -> None:
         self.places, self.low, self.high = self.places[kept], self.low[kept], self.high[kept]
 
     def cut(self, most: int) -> bool:
@@ -155,10 +143,8 @@ class _CandidatePlaces:
         self.places, self.low, self.high = self.places[:most], self.low[:most], self.high[:most]
         return whole
 
-    def keep_within(self, limited: "Numbers", most: int) -> None:
+    def keep_within(self, limited: Numbers, most: int) -> None:
         """Keep places in a run of words that has the row's values, but at most `most` of the words in `limited`."""
-        import numpy as np
-
         ends = np.concatenate((np.full(most + 1, -1), limited, np.full(most + 1, 1 << 60)))
         first = np.searchsorted(limited, self.places)[:, None] + np.arange(1, most + 2)  # indexes in `ends`
         low = np.maximum(self.low[:, None], ends[first - 1] + 1)
@@ -169,36 +155,28 @@ class _CandidatePlaces:
         self.high = np.where(complete, high, -1).max(axis=1)[kept]
         self.places = self.places[kept]
 
-    def _complete(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+    def _complete(self, low: Numbers, high: Numbers) -> NDArray[np.bool_]:
         """Return whether all values, except `lacking` of them, occur often enough from word `low` to word `high`."""
-        import numpy as np
-
         left = np.full(len(low), self.lacking)
         for at, often in self.others:
             left -= np.maximum(often - _number(at, low, high), 0)
         return (left >= 0) & self._with_text(low, high)
 
-    def _with_text(self, low: "Numbers", high: "Numbers") -> "NDArray[np.bool_]":
+    def _with_text(self, low: Numbers, high: Numbers) -> NDArray[np.bool_]:
         """Return whether one of the texts occurs from word `low` to word `high`."""
-        import numpy as np
-
         found = np.zeros(len(low), np.bool_)
         for at in self.texts:
             found |= _number(at, low, high) > 0
         return found
 
 
-def _number(at: "Numbers", low: "Numbers", high: "Numbers") -> "Numbers":
+def _number(at: Numbers, low: Numbers, high: Numbers) -> Numbers:
     """Return how many of the places in `at` are from `low` to `high`."""
-    import numpy as np
-
     return np.searchsorted(at, high, "right") - np.searchsorted(at, low)
 
 
-def _merged(places: Sequence["Numbers"]) -> "Numbers":
+def _merged(places: Sequence[Numbers]) -> Numbers:
     """Return all places of several sorted lists in one sorted list."""
-    import numpy as np
-
     return places[0] if len(places) == 1 else np.sort(np.concatenate([np.zeros(0, np.int64), *places]))
 
 
@@ -206,8 +184,6 @@ class _NumberLists:
     """Lists of numbers in one array. No list is empty."""
 
     def __init__(self, lists: Sequence[Sequence[int]]) -> None:
-        import numpy as np
-
         self._lists = lists
         self._all = np.fromiter(chain.from_iterable(lists), np.int64)
         self._begins = np.cumsum([0, *map(len, lists)])[:-1]
@@ -215,16 +191,12 @@ class _NumberLists:
     def __getitem__(self, place: int) -> Sequence[int]:
         return self._lists[place]
 
-    def least(self, values: "Numbers") -> "Numbers":
+    def least(self, values: Numbers) -> Numbers:
         """Return, for each list, the smallest of the `values` whose indices the list has."""
-        import numpy as np
-
         return np.minimum.reduceat(values[self._all], self._begins)
 
-    def sums(self, values: "NDArray[np.bool_]") -> "Numbers":
+    def sums(self, values: NDArray[np.bool_]) -> Numbers:
         """Return, for each list, how many of the `values` whose indices the list has are true."""
-        import numpy as np
-
         return np.add.reduceat(values[self._all].astype(np.int64), self._begins)
 
 
@@ -233,25 +205,21 @@ class _WordPlaces:
     """The places in a block of the sought words. `which` is the number of the word at each place in `places`."""
 
     block: TextBlock
-    places: "Numbers"
-    which: "Numbers"
-    often: "Numbers"
+    places: Numbers
+    which: Numbers
+    often: Numbers
 
     @cached_property
-    def _sorted(self) -> "tuple[Numbers, Numbers]":
-        import numpy as np
-
+    def _sorted(self) -> tuple[Numbers, Numbers]:
         return self.places[np.argsort(self.which, kind="stable")], np.append(0, np.cumsum(self.often))
 
-    def of(self, word: int) -> "Numbers":
+    def of(self, word: int) -> Numbers:
         """Return the places of a word, in order."""
         at, begins = self._sorted
         return at[begins[word] : begins[word + 1]]
 
-    def reach(self, at: "Numbers", row: RowLookup) -> "tuple[Numbers, Numbers]":
+    def reach(self, at: Numbers, row: RowLookup) -> tuple[Numbers, Numbers]:
         """Return, for each place in `at`, the first and the last word that a span of the row around it can have."""
-        import numpy as np
-
         tokens, bounds = self.block.tokens, self.block.first_words
         low, high = at - row.most_words, at + row.most_words
         numbers, most = tokens.numbers, row.most_numbers + 1
@@ -263,13 +231,11 @@ class _WordPlaces:
         piece = np.searchsorted(bounds, at, "right") - 1
         return np.maximum(low, bounds[piece]), np.minimum(high, bounds[piece + 1] - 1)
 
-    def joined(self, low: "Numbers", high: "Numbers", most: int) -> list[tuple[int, int, int]]:
+    def joined(self, low: Numbers, high: Numbers, most: int) -> list[tuple[int, int, int]]:
         """Return runs of words as (piece, first word, last word). Overlapping runs are joined. A long run is cut into
         overlapping parts, so every span of `most` words is within one part.
         """
         run = 2_000  # words that are checked together
-        import numpy as np
-
         if not len(low):
             return []
         order = np.argsort(low, kind="stable")

@@ -1,53 +1,52 @@
-"""The search for many strings of bytes in a block of text at once, by the first eight or four bytes of each.
+"""The search for many strings of bytes in a block of text at once, by the first 16, eight or four bytes of each.
 
-Texts compared by signs are searched for in the block without its blanks and punctuation.
+Texts compared by signs are searched for in the block without its blanks and punctuation, texts compared by words in the
+block's words, with a zero byte around each.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tabcontam.evidence.questions import LookupMode
 from tabcontam.extensions.corpora.search.corpus_words import OF_A_WORD
-from tabcontam.extensions.corpora.search.exact_places import encode_text, everywhere, only_signs
+from tabcontam.extensions.corpora.search.exact_places import encode_text, everywhere, keys_of, only_signs
 from tabcontam.extensions.corpora.search.row_places import TextSpan
 from tabcontam.extensions.corpora.search.text_blocks import TextBlock
-from tabcontam.extensions.corpora.search.word_arrays import BY_FIRST, BY_LAST, PADDING, KnownHashes
-
-if TYPE_CHECKING:
-    from tabcontam.extensions.corpora.search.word_arrays import Hashes, Numbers
+from tabcontam.extensions.corpora.search.word_arrays import BY_FIRST, BY_LAST, PADDING, Hashes, KnownHashes, Numbers
+from tabcontam.groups import grouped
 
 NO_SIGNS = bytes(byte for byte in range(256) if bytes([byte]) not in OF_A_WORD)
-WIDTHS = {8: "<u8", 4: "<u4"}
+IS_SIGN = bytes(byte not in NO_SIGNS for byte in range(256))
+WIDTHS = (16, 8, 4)  # numbers of bytes that are hashed together
 
 
 class StringSearch:
-    """A search for numbered lists of texts, letter by letter; with `signs`, only letters and digits are compared."""
+    """A search for numbered lists of texts by letters, signs or words."""
 
-    def __init__(self, texts: Mapping[int, tuple[str, ...]], signs: bool = False) -> None:
+    def __init__(self, texts: Mapping[int, tuple[str, ...]], by: LookupMode) -> None:
         few = 4  # up to so many strings are searched one by one
-        self._signs = signs
+        self._by = by
         wanted: dict[bytes, list[tuple[int, int]]] = {}
         for number, own in texts.items():
             for place, text in enumerate(own):
-                sought = only_signs(encode_text(text)) if signs else encode_text(text)
-                if sought:
+                if sought := _compared(text, by):
                     wanted.setdefault(sought, []).append((number, place))
         self._wanted = wanted
         self._single = [text for text in wanted if len(text) < min(WIDTHS) or len(wanted) <= few]
-        self._by_width: list[tuple[int, KnownHashes, dict[int, list[bytes]]]] = []
-        left = [text for text in wanted if text not in set(self._single)]
-        for width, some in ((8, [t for t in left if len(t) >= 8]), (4, [t for t in left if len(t) < 8])):
-            if some:
-                self._by_width.append((width, *_by_beginning(some, width)))
+        left = sorted(wanted.keys() - set(self._single))
+        by_width = grouped(left, lambda text: next(width for width in WIDTHS if width <= len(text)))
+        self._by_width = [(width, *_by_beginning(some, width)) for width, some in by_width.items()]
 
     def find(self, block: TextBlock, over: frozenset[int] = frozenset()) -> Iterator[tuple[int, int, list[TextSpan]]]:
         """Yield a list's number, a piece's index and the first place there of one text. Skip the lists in `over`."""
         if not self._wanted:
             return
-        text = block.text.translate(None, NO_SIGNS) if self._signs else block.text
-        positions = _sign_positions(block.text) if self._signs else None
+        text, positions = _comparable(block, self._by)
+        around = self._by is LookupMode.WORDS  # the zero byte on each side
         found: set[tuple[int, int, int]] = set()
         for sought, at in self._stand(text):
-            begin, last = at, at + len(sought) - 1
+            begin, last = at + around, at + len(sought) - 1 - around
             if positions is not None:
                 begin, last = int(positions[begin]), int(positions[last])
             piece = block.piece_at(begin)
@@ -71,9 +70,28 @@ class StringSearch:
                         yield sought, at
 
 
-def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int, list[bytes]]]:
-    import numpy as np
+def _compared(text: str, by: LookupMode) -> bytes:
+    """Return a sought text as it is in the result of `_comparable`; empty if there is nothing to search for."""
+    if by is LookupMode.WORDS:
+        keys = keys_of(encode_text(text))
+        return b"\0%b\0" % b"\0".join(keys) if keys else b""
+    return only_signs(encode_text(text)) if by is LookupMode.SIGNS else encode_text(text)
 
+
+def _comparable(block: TextBlock, by: LookupMode) -> tuple[bytes, Numbers | None]:
+    """Return the text of a block in which strings are searched for, and the byte of the block at each of its places."""
+    if by is LookupMode.WORDS:
+        padded = block.tokens.padded
+        kept = np.flatnonzero(padded[1:] | padded[:-1]) + 1  # each word, and the byte after it
+        kept = np.append(kept[:1] - 1, kept)
+        return padded[kept].tobytes(), kept - len(PADDING)
+    if by is LookupMode.SIGNS:
+        places = np.flatnonzero(np.frombuffer(block.text.translate(IS_SIGN), np.uint8))
+        return block.text.translate(None, NO_SIGNS), places
+    return block.text, None
+
+
+def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int, list[bytes]]]:
     hashes = [int(_beginnings(text[:width], width)[0]) for text in texts]
     beginning: dict[int, list[bytes]] = {}
     for text, hashed in zip(texts, hashes, strict=True):
@@ -81,18 +99,12 @@ def _by_beginning(texts: list[bytes], width: int) -> tuple[KnownHashes, dict[int
     return KnownHashes(np.array(hashes, np.uint64)), beginning
 
 
-def _beginnings(text: bytes, width: int) -> "Hashes":
+def _beginnings(text: bytes, width: int) -> Hashes:
     """Return, for each place of a text, a hash of the `width` bytes from there."""
-    import numpy as np
-
+    if width == 16:
+        first = _beginnings(text, 8)
+        return first * np.uint64(BY_FIRST) + np.append(first[8:], np.zeros(min(8, len(first)), np.uint64))
     padded = np.frombuffer(text + PADDING, np.uint8)
-    windows = np.ndarray((len(text),), WIDTHS[width], padded, strides=(1,)).astype(np.uint64)
+    windows = np.ndarray((len(text),), f"<u{width}", padded, strides=(1,)).astype(np.uint64)
     windows *= np.uint64(BY_FIRST)
     return (windows ^ windows >> np.uint64(29)) * np.uint64(BY_LAST)
-
-
-def _sign_positions(text: bytes) -> "Numbers":
-    """Return the places of the letters and digits of a text."""
-    import numpy as np
-
-    return np.flatnonzero(np.frombuffer(text.translate(bytes(byte not in NO_SIGNS for byte in range(256))), np.uint8))

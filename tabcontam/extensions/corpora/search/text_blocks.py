@@ -3,15 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from tabcontam.extensions.corpora.search.corpus_words import blank_punctuation
 from tabcontam.extensions.corpora.search.documents import OVERLAP, DocumentStretch
-from tabcontam.extensions.corpora.search.word_arrays import WordArrays, tokens
+from tabcontam.extensions.corpora.search.word_arrays import Numbers, WordArrays, tokens
 from tabcontam.extensions.corpora.thresholds import LONGEST_ROW_SPAN
-
-if TYPE_CHECKING:
-    from tabcontam.extensions.corpora.search.word_arrays import Numbers
 
 BLOCK = 1 << 21  # bytes of a block; a longer stretch has a block of its own
 BETWEEN = b"\n"  # between stretches, so words end there
@@ -73,17 +72,13 @@ class TextBlock:
         return blank_punctuation(self.text[low:end]), low
 
     @cached_property
-    def begins(self) -> "Numbers":
+    def begins(self) -> Numbers:
         """The bytes at which the pieces begin."""
-        import numpy as np
-
         return np.array([piece.begin for piece in self.pieces], np.int64)
 
     @cached_property
-    def first_words(self) -> "Numbers":
+    def first_words(self) -> Numbers:
         """The number of the first word of each piece, followed by the number of all words."""
-        import numpy as np
-
         begins = self.tokens.begins
         return np.append(np.searchsorted(begins, self.begins), len(begins))
 

@@ -4,11 +4,10 @@ Source: ISO 28500:2017, "WARC file format": a record is a line with the version,
 many bytes as its field Content-Length states. By hand, because FastWARC and warcio stop at the first damaged record.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from tabcontam.extensions.corpora.search.documents import STRETCH, DocumentStretch, StretchBuilder, as_valid_utf8
-from tabcontam.extensions.corpora.search.reader_input import ReaderInput
+from tabcontam.extensions.corpora.search.documents import STRETCH, DocumentStretch, ReaderInput
 from tabcontam.extensions.corpora.search.tally import Reason
 
 OF_TEXT = frozenset({b"conversion", b"resource"})  # types of record whose content is a document
@@ -21,14 +20,15 @@ def read_warc(given: ReaderInput) -> Iterator[DocumentStretch]:
     while (head := _head(stream, given)) is not None:
         kind, size = head.get(b"warc-type", b""), _size(head)
         if size is None:
-            given.tally.note(Reason.BROKEN_WARC, given.name)
+            given.note(Reason.BROKEN_WARC)
         elif kind not in OF_TEXT:
             if kind not in ABOUT:
-                given.tally.note(Reason.NO_TEXT, given.name)
-            _pass(stream, size, given)
+                given.note(Reason.NO_TEXT)
+            for _ in _blocks(stream, size, given):
+                pass
         else:
             number += 1
-            yield from _document(stream, size, given.source_of_number(number), given)
+            yield from _document(stream, size, given.source(number), given)
 
 
 # longest: the most bytes of a line of a record's head
@@ -42,7 +42,7 @@ def _head(
         if line.startswith(b"WARC/"):
             break
         if line.strip() and not noted:
-            given.tally.note(Reason.BROKEN_WARC, given.name)
+            given.note(Reason.BROKEN_WARC)
             noted = True
     else:
         return None
@@ -62,29 +62,17 @@ def _size(head: dict[bytes, bytes]) -> int | None:
     return int(text) if text.isdigit() and len(text) < 19 else None
 
 
-def _pass(stream: BinaryIO, size: int, given: ReaderInput) -> None:
-    """Skip the content of a record."""
-    while size:
-        block = stream.read(min(size, STRETCH))
-        if not block:
-            given.tally.note(Reason.BROKEN_WARC, given.name)
-            return
-        size -= len(block)
+def _document(stream: BinaryIO, size: int, source: str, given: ReaderInput) -> Iterable[DocumentStretch]:
+    blocks = _blocks(stream, size, given)
+    return given.document(source, b"".join(blocks)) if size <= STRETCH else given.document_in_pieces(source, blocks)
 
 
-def _document(stream: BinaryIO, size: int, source: str, given: ReaderInput) -> Iterator[DocumentStretch]:
-    if size <= STRETCH:
-        text = stream.read(size)
-        if len(text) < size:
-            given.tally.note(Reason.BROKEN_WARC, given.name)
-        yield from given.document(source, as_valid_utf8(text, given.name, given.tally))
-        return
-    document = StretchBuilder(source, given.name, given.overlap, given.tally)
+def _blocks(stream: BinaryIO, size: int, given: ReaderInput) -> Iterator[bytes]:
+    """Yield the content of a record in blocks."""
     while size:
         block = stream.read(min(size, STRETCH // 2))
         if not block:
-            given.tally.note(Reason.BROKEN_WARC, given.name)
-            break
+            given.note(Reason.BROKEN_WARC)
+            return
         size -= len(block)
-        yield from document.add(block)
-    yield from document.end()
+        yield block

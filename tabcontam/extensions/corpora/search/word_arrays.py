@@ -7,17 +7,15 @@ that do not change a number (`012`, `12.00`) are left out first.
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.extensions.corpora.search.corpus_words import ENTITY, ESCAPED, OF_A_WORD, THREE, TWO
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.int64]
-    Hashes = NDArray[np.uint64]
-    Bytes = NDArray[np.uint8]
+Numbers = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
 
 PADDING = bytes(16)  # around a text, so that eight bytes can be read at any place
 DOT, ZERO, NINE = ord("."), ord("0"), ord("9")
@@ -35,17 +33,15 @@ class WordArrays:
     out, between `PADDING`.
     """
 
-    begins: "Numbers"
-    ends: "Numbers"
-    hashes: "Hashes"
-    dotted: "Numbers"
-    padded: "Bytes"
+    begins: Numbers
+    ends: Numbers
+    hashes: Hashes
+    dotted: Numbers
+    padded: Bytes
 
     @cached_property
-    def numbers(self) -> "Numbers":
+    def numbers(self) -> Numbers:
         """The indexes of the words that are numbers, in order. A few may be missing."""
-        import numpy as np
-
         if not len(self.begins):
             return self.begins
         highest = np.maximum.reduceat(self.padded, self.begins + len(PADDING))
@@ -56,8 +52,6 @@ class WordArrays:
 
 def tokens(text: bytes) -> WordArrays:
     """Return the words of a text, the same as `words` returns for `blank_punctuation(text)`."""
-    import numpy as np
-
     padded = np.frombuffer(bytearray(PADDING + text.translate(KEPT) + PADDING), np.uint8)
     _clean(padded, text)
     dots = np.flatnonzero(padded == DOT)
@@ -72,10 +66,8 @@ def tokens(text: bytes) -> WordArrays:
     return WordArrays(begins - len(PADDING), ends - len(PADDING), hashes, dotted, padded)
 
 
-def _clean(padded: "Bytes", text: bytes) -> None:
+def _clean(padded: Bytes, text: bytes) -> None:
     """Replace multi-byte punctuation by zeros where `blank_punctuation` has blanks."""
-    import numpy as np
-
     if b"&" in text:
         for entity in ENTITY.finditer(text):
             padded[entity.start() + len(PADDING) : entity.end() + len(PADDING)] = 0
@@ -97,10 +89,8 @@ def _clean(padded: "Bytes", text: bytes) -> None:
 
 
 @cache
-def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
+def _punctuation(lead: int, size: int) -> NDArray[np.bool_]:
     """Return, for each sequence of `size` - 1 bytes, whether it is a punctuation mark after the byte `lead`."""
-    import numpy as np
-
     pattern, found = TWO if size == 2 else THREE, np.zeros(1 << 8 * (size - 1), np.bool_)
     tails = range(0x80, 0xC0)
     for tail in tails if size == 2 else (first << 8 | second for first in tails for second in tails):
@@ -108,14 +98,12 @@ def _punctuation(lead: int, size: int) -> "NDArray[np.bool_]":
     return found
 
 
-def _digits(signs: "Bytes") -> "NDArray[np.bool_]":
+def _digits(signs: Bytes) -> NDArray[np.bool_]:
     return (signs - ZERO) < 10  # signs below "0" wrap around to large bytes
 
 
-def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: "Numbers") -> "tuple[Numbers, Numbers]":
+def _without_zeros(padded: Bytes, begins: Numbers, ends: Numbers, dotted: Numbers) -> tuple[Numbers, Numbers]:
     """Return where words begin and end, without the zeros that do not change a number."""
-    import numpy as np
-
     first, last = begins.copy(), ends.copy()
     words = dotted[np.append(True, dotted[1:] != dotted[:-1])] if len(dotted) else dotted
     trailing = words
@@ -130,9 +118,7 @@ def _without_zeros(padded: "Bytes", begins: "Numbers", ends: "Numbers", dotted: 
     return first, last
 
 
-def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
-    import numpy as np
-
+def _hashes(padded: Bytes, first: Numbers, last: Numbers) -> Hashes:
     eight: Hashes = np.ndarray((len(padded) - 7,), "<u8", padded, strides=(1,))
     lengths = last - first
     masks = np.array([(1 << 8 * length) - 1 for length in range(9)], np.uint64)
@@ -149,9 +135,7 @@ def _hashes(padded: "Bytes", first: "Numbers", last: "Numbers") -> "Hashes":
 class KnownHashes:
     """Hashes that are searched for among millions of others, first by a table of bits, then by binary search."""
 
-    def __init__(self, hashes: "Hashes") -> None:
-        import numpy as np
-
+    def __init__(self, hashes: Hashes) -> None:
         self.hashes = np.unique(hashes)
         bits = min(22, max(12, len(self.hashes).bit_length() + 6))
         self._shift = np.uint64(64 - bits)
@@ -161,16 +145,12 @@ class KnownHashes:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def places(self, hashes: "Hashes") -> "Numbers":
+    def places(self, hashes: Hashes) -> Numbers:
         """Return the index of each of these `hashes` in the known ones. All must be known."""
-        import numpy as np
-
         return np.searchsorted(self.hashes, hashes)
 
-    def among(self, hashes: "Hashes") -> "tuple[Numbers, Numbers]":
+    def among(self, hashes: Hashes) -> tuple[Numbers, Numbers]:
         """Return the indexes in `hashes` of known hashes, in order, and the index of each in the known hashes."""
-        import numpy as np
-
         if not len(self.hashes):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         maybe = np.flatnonzero(self._table[(hashes >> self._shift).view(np.int64)])

@@ -70,14 +70,15 @@ def fresh_rows(
     `strptime`'s notation (by default ISO 8601). Raises `UsageError` for a column or a date that cannot be read, and if
     fewer than two rows are fresh.
     """
-    column = dated_by or table.dated_by
+    column = dated_by or table.dates.dated_by
     if not column:
         raise UsageError(
             f"the column of {table.name} that has the dates is not known; add {option('dated_by', 'COLUMN')}"
         )
     if column not in table.columns:
         raise unknown(f"column of {table.name}", column, table.columns)
-    own = replace(table, dated_by=column, dated_as=dated_as or (table.dated_as if not dated_by else ""))
+    written_as = dated_as or ("" if dated_by else table.dates.dated_as)
+    own = replace(table, dates=replace(table.dates, dated_by=column, dated_as=written_as))
     today = today or datetime.now(UTC).date()
     reasons = [
         _reason(days, since, until, today) if (days := _days(own, place, cell)) else "undated"
@@ -123,20 +124,20 @@ def _days(table: Table, place: int, cell: Cell) -> DayRange | None:
     if table.is_missing(cell) or not (cell or "").strip():
         return None
     stated = str(cell)
-    if table.dates:
-        if stated not in table.dates:
-            where = f"row {place} of {table.name} has {stated!r} in {table.dated_by}"
+    if table.dates.of_names:
+        if stated not in table.dates.of_names:
+            where = f"row {place} of {table.name} has {stated!r} in {table.dates.dated_by}"
             raise UsageError(f"{where}, which the card's dates do not list; add it there")
-        return days_of(table.dates[stated])
+        return days_of(table.dates.of_names[stated])
     try:
-        if not table.dated_as:
+        if not table.dates.dated_as:
             return days_of(stated)
-        day = datetime.strptime(stated, table.dated_as).date()
+        day = datetime.strptime(stated, table.dates.dated_as).date()
         return DayRange(day, day)
     except (ValueError, OverflowError):
-        form = f"of the form {table.dated_as}" if table.dated_as else "in the form of ISO 8601 (2026-03-01)"
+        form = f"of the form {table.dates.dated_as}" if table.dates.dated_as else "in the form of ISO 8601 (2026-03-01)"
         raise UsageError(
-            f"row {place} of {table.name} has {stated!r} in {table.dated_by}, which is no date {form}; "
+            f"row {place} of {table.name} has {stated!r} in {table.dates.dated_by}, which is no date {form}; "
             f"name the form of its dates: {option('dated_as', '%d/%m/%Y')}"
         ) from None
 
@@ -165,7 +166,7 @@ def save_fresh_rows(fresh: FreshRows, folder: Path) -> tuple[Path, Path]:
 def _card(fresh: FreshRows, file: str, content: bytes) -> str:
     """Return the card of the fresh rows, in the form of the cards in datasets/. It repeats the table's statements."""
     table = fresh.table
-    written_as = "" if table.dates else table.dated_as or _form(table.column(fresh.dated_by))
+    written_as = "" if table.dates.of_names else table.dates.dated_as or _form(table.column(fresh.dated_by))
     about = {
         "name": table.name,
         "title": table.title,
@@ -173,7 +174,7 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
         "completed": str(fresh.last),
         "licence": "not stated",
         "public": not table.private,
-        "dated_by": fresh.dated_by if table.dates or written_as else None,
+        "dated_by": fresh.dated_by if table.dates.of_names or written_as else None,
         "dated_as": written_as or None,
         "target": table.target,
         "missing": sorted(mark for mark in table.missing if mark is not None),
@@ -181,9 +182,9 @@ def _card(fresh: FreshRows, file: str, content: bytes) -> str:
     digest = hashlib.sha256(content).hexdigest()
     edition = {"name": FRESH, "file": file, "sha256": digest, "bytes": len(content), "rows": len(table.rows)}
     parts = [_lines(about)]
-    if table.dates:
-        own = sorted(set(table.column(fresh.dated_by)) & table.dates.keys(), key=str)
-        parts.append("[dates]\n" + _lines({str(value): table.dates[str(value)] for value in own}))
+    if table.dates.of_names:
+        own = sorted(set(table.column(fresh.dated_by)) & table.dates.of_names.keys(), key=str)
+        parts.append("[dates]\n" + _lines({str(value): table.dates.of_names[str(value)] for value in own}))
     if (question := table.question) is not None:
         asked = {"text": question.text, "threshold": question.threshold, "fair": question.fair}
         parts.append("[question]\n" + _lines(asked))

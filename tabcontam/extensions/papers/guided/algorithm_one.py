@@ -110,7 +110,6 @@ class AlgorithmOne(PublishedRule):
     """The rule that the mean overlap is larger with the guided instruction, by a paired bootstrap at p <= 0.05."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision: False if no instance has both answers."""
         pairs = overlaps(trials)
         return bool(pairs) and self.p_value(pairs) <= ALGORITHM_ONE_LEVEL
 
@@ -120,7 +119,6 @@ class AlgorithmOne(PublishedRule):
         return bootstrap(guided, general, paired=paired)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
-        """Return why nothing can be compared, or None if an instance has both answers."""
         return None if overlaps(trials) else "no instance has an answer to the guided and to the general instruction"
 
     def hits(self, trials: Sequence[Trial]) -> int:
@@ -128,11 +126,9 @@ class AlgorithmOne(PublishedRule):
         return sum(pair.guided > pair.general for pair in overlaps(trials))
 
     def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
-        """Return the trials of the guided queries."""
         return [trial for trial in trials if not trial.query.decoy_of]
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return the mean overlaps and both p-values in words."""
         pairs = overlaps(trials)
         if not pairs:
             return "no instance has both completions"

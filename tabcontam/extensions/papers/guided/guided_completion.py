@@ -6,8 +6,9 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, Query, Statistic, Trial
+from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
-from tabcontam.evidence.rows.answered_rows import answered_row
+from tabcontam.evidence.rows.answered_rows import CellBets, CellReference, answered_row
 from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, overlaps
 from tabcontam.extensions.papers.guided.guided_test import (
     GENERAL,
@@ -31,7 +32,7 @@ NULL = (
 
 
 @dataclass(frozen=True)
-class GuidedCompletion(GuidedTest):
+class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
     """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
 
     Measures: whether the model knows single instances: texts word for word, rows cell by cell. This row test can show
@@ -82,7 +83,6 @@ class GuidedCompletion(GuidedTest):
     published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the recalled cells against the baseline or, for texts, the longest runs against a fluent writer."""
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = _recited(trials, guided) if texts else super().weigh(guided, level)
@@ -90,13 +90,12 @@ class GuidedCompletion(GuidedTest):
         return with_more(evidence, comparisons)
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation of all pieces would not be detected, or None if it would."""
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
         if not texts:
             return super().uninformative([query for query in queries if not query.decoy_of], level)
         best = min(1.0, 2 * partial_conjunction(list(map(whole_run, texts))))
         what = "words of their own in the texts"
-        return None if best <= level else explain_out_of_reach(what, "all were recited", best, level)
+        return explain_out_of_reach(what, "all were recited", best, level)
 
     def _labels(self, trials: Sequence[Trial]) -> str:
         """Return in words how many right second pieces stay right with a wrong label: the label control."""
@@ -108,7 +107,6 @@ class GuidedCompletion(GuidedTest):
 
 
 def with_more(evidence: Evidence, more: str) -> Evidence:
-    """Return the evidence with `more` appended to its sentence."""
     return replace(evidence, sentence="; ".join(filter(None, (evidence.sentence, more))))
 
 

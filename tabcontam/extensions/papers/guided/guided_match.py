@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, PublishedRule, Query, Reading, Reply, Statistic, Trial, as_read
 from tabcontam.evidence.completion_pairs import CompletionPair, Likeness, contaminated
+from tabcontam.evidence.mixins import FeatureTest, JudgedTest
 from tabcontam.extensions.papers.completion_judge import ARM
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_test import SECOND, GuidedTest, first_piece, of_text
@@ -24,7 +25,6 @@ class AlgorithmTwo(PublishedRule):
     """The rule that requires one exact or two near-exact matches. Without a judge, only exact matches are known."""
 
     def finds(self, trials: Sequence[Trial]) -> bool | None:
-        """Return the rule's decision from the judgements so far."""
         return contaminated(word for trial in trials if (word := word_of(trial)) is not None)
 
     def lacks(self, trials: Sequence[Trial]) -> str | None:
@@ -37,11 +37,9 @@ class AlgorithmTwo(PublishedRule):
         return unjudged if silent else None
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many completions are exact or near-exact matches."""
         return sum(word_of(trial) in (Likeness.EXACT, Likeness.NEAR) for trial in trials)
 
     def describe(self, trials: Sequence[Trial]) -> str:
-        """Return in words the numbers of exact and of near-exact matches, and the judges."""
         words = [word_of(trial) for trial in trials]
         exact, near = words.count(Likeness.EXACT), words.count(Likeness.NEAR)
         silent = sum(trial.readable and word_of(trial) is None for trial in trials)
@@ -56,7 +54,7 @@ RULE = AlgorithmTwo("second pieces are exact matches", source="golchin2023")
 
 
 @dataclass(frozen=True)
-class GuidedMatch(GuidedTest):
+class GuidedMatch(JudgedTest, FeatureTest, GuidedTest):
     """A judge compares the second pieces of guided completion with the true pieces.
 
     Measures: how many of ten instances the model reproduces, word for word or nearly so. The test gives a score without
@@ -93,9 +91,6 @@ class GuidedMatch(GuidedTest):
     follows = "guided_completion"
     published = RULE
     decides: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False
-    referred: ClassVar[bool] = False
-    judgeable: ClassVar[bool] = True
     draws_as: ClassVar[str] = GuidedCompletion.id
     recorded_forms: ClassVar[Mapping[str, str]] = {
         PERSONS[0]: "Guided match by a person",
@@ -103,7 +98,6 @@ class GuidedMatch(GuidedTest):
     }
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the ten guided queries of the published rule. Raises `Skip` if no instance can be cut in two."""
         return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -118,7 +112,6 @@ class GuidedMatch(GuidedTest):
         return [_compared(trial) for trial in trials if trial.readable or trial.reading is None]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return how many completions match; no p-value."""
         hits = RULE.hits(trials)
         return Evidence(
             statistic=Statistic(name="matches", value=hits),

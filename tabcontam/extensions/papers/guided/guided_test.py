@@ -12,11 +12,11 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.answering import CellAnswers
-from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
+from tabcontam.evidence.base import READ, BetPlace, Prompt, Query, Reading, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.knowledge.decoys import described, other_cards, title_of
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.hidden_cells import without_missing
-from tabcontam.evidence.rows.row_test import OneCellTest, RowTest
+from tabcontam.evidence.rows.row_test import CellTest, read_one_cell, read_several_cells
 from tabcontam.extensions.papers.guided.cut_instances import CutRow, CutText, cut_rows, cut_texts, label_first, label_of
 from tabcontam.extensions.papers.guided.guided_wording import (
     OTHERS,
@@ -86,25 +86,20 @@ class GuidedAnswers(CellAnswers):
     """Answers with cells of a row or the second piece of a text. A model without memory gives another row's piece."""
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """Return the true cells or the true piece."""
         return query.expected
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent values or, for texts, the end of the first text that is not asked."""
         return self._of_another(table, query, 0) if of_text(query) else super().usual(query, table)
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return the likeliest values or, for texts, the end of a random other text."""
         if of_text(query):
             return self._of_another(table, query, rng.randrange(len(table.rows)))
         return super().predicted(query, table, rng)
 
     def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return values drawn by their frequency in the column or, for texts, the end of a random other text."""
         return self.predicted(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the piece unchanged, or the cells as a row in the form of the prompt's rows."""
         return values[0] or "" if of_text(query) else super().text(query, values, prompt)
 
     def piece(self, table: Table, query: Query, row: int) -> str:
@@ -117,13 +112,12 @@ class GuidedAnswers(CellAnswers):
         return [self.piece(table, query, row if row not in query.rows else (row + 1) % len(table.rows))]
 
 
-class GuidedTest(OneCellTest):
+class GuidedTest(CellTest):
     """A test that asks for second pieces in the guided and other arms; subclasses weigh the answers."""
 
     whole: ClassVar[str] = "second pieces are right in all that counts"
     answering: ClassVar[CellAnswers] = GuidedAnswers()
     on_request: ClassVar[bool] = True
-    resampled: ClassVar[bool] = False  # each answer is compared with another arm's
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Return the queries of a result. Queries about texts have no prediction; they are weighed by their words."""
@@ -132,13 +126,11 @@ class GuidedTest(OneCellTest):
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the guided queries, each followed by its arms. Raises `Skip` if no instance can be cut in two."""
         text = table.text
         written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
         return sorted(written, key=lambda query: bool(query.decoy_of))
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a cut answer has all cells or, for a text, as many words as the second piece."""
         if not of_text(query):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
@@ -164,9 +156,8 @@ class GuidedTest(OneCellTest):
     def _read_cells(
         self, query: Query, text: str, sorts: Mapping[str, FeatureValues], serializer: Serializer
     ) -> dict[str, Cell]:
-        """Return the asked cells; there may be only one."""
-        reading = OneCellTest if len(query.asked) == 1 else RowTest
-        return reading._read_cells(self, query, text, sorts, serializer)
+        read = read_one_cell if len(query.asked) == 1 else read_several_cells
+        return read(query, text, sorts, serializer)
 
     def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
         place, others = InstanceOrigin(table.title, table.split), other_places(table, OTHERS[task.form])
@@ -208,7 +199,7 @@ class GuidedTest(OneCellTest):
                 (instance.row,),
                 chance=instance.predictions,
                 row=instance.row,
-                unsure=instance.unsure,
+                bet=BetPlace(instance.unsure),
             )
             named = {GENERAL: None, WRONG_NAME: other} if query.paper else {}
             arms = {arm: partial(write, name, instance.cells) for arm, name in named.items()}
@@ -222,7 +213,9 @@ def with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Que
     yield query
     for arm, write in arms.items():
         paper = query.paper and arm == GENERAL
-        yield replace(query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, unsure=0.0, decoy_of=query.id)
+        yield replace(
+            query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, bet=BetPlace(), decoy_of=query.id
+        )
 
 
 def _write_row(

@@ -76,7 +76,6 @@ class Rouge(OverlapMeasure):
     """ROUGE-L between the second pieces."""
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the F-measure of the longest common subsequence of words."""
         return rouge_l(expected, answer)
 
 
@@ -88,7 +87,6 @@ class Bleurt(OverlapMeasure):
     joined = True
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the regression head's output for the pair of texts, with the expected text first."""
         import torch
 
         model, tokenizer = _loaded(self.name, head=True)
@@ -104,7 +102,6 @@ class BertScore(OverlapMeasure):
     called = "BERTScore"
 
     def score(self, expected: str, answer: str) -> float:
-        """Return the harmonic mean of precision and recall; 0 if a text has no tokens."""
         true, own = self._embedded(expected), self._embedded(answer)
         if not len(true) or not len(own):
             return 0.0

@@ -11,8 +11,10 @@ from typing import ClassVar
 
 from tabcontam.evidence.answering import AnswerKind, CellAnswers, shown_value
 from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
+from tabcontam.evidence.mixins import FeatureTest, ResampledTest
 from tabcontam.evidence.rows.answer_cells import sorts_of, values_bare
-from tabcontam.evidence.rows.row_test import RowTest
+from tabcontam.evidence.rows.answered_rows import CellReference
+from tabcontam.evidence.rows.row_test import CellTest
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import is_mark, plain, same_value, value_key
 from tabcontam.reading.numbers import is_number
@@ -38,12 +40,11 @@ class RawAnswers(CellAnswers):
     """Answers with cells of a row as a line of a CSV file, or with a single cell as in such a line."""
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the cells as a line, or a single cell."""
         one = len(query.asked) < 2
         return csv_serializer().value(shown_value(values[0])) if one else csv_serializer().row(query.asked, values)
 
 
-class RawTest(RowTest):
+class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
     """A row test with rows as lines of a CSV file, whatever the run's serializer is.
 
     The published count is the number of answers that equal the file's row, value by value: the authors' package has no
@@ -58,7 +59,6 @@ class RawTest(RowTest):
     answering: ClassVar[AnswerKind] = RawAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether all asked cells of a cut answer ended before the cut, as a line of a CSV file."""
         return super().complete(query, text, csv_serializer())
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:

@@ -10,7 +10,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, PublishedRule, Query, Reading, Reply
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.completion_tests import FeatureCompletion
+from tabcontam.evidence.rows.completion_tests import RemovedValueTest
 from tabcontam.evidence.rows.hidden_cells import HiddenCells
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
@@ -29,7 +29,7 @@ from tabcontam.tables.table import Cell, Table
 
 
 @dataclass(frozen=True)
-class CsvFeatureCompletion(RawTest, FeatureCompletion):
+class CsvFeatureCompletion(RawTest, RemovedValueTest):
     """Given five rows of the file as CSV and a sixth without one value, the model must name this value.
 
     Measures: whether a model that sees a row's other cells knows one cell. This row test can show that rows were seen.
@@ -61,11 +61,9 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
     follows = "row_completion"
     title: ClassVar[str] = "Feature completion as CSV"
     published = PublishedRule("removed values are the file's", share=None, source=BORDT)
-    worded: ClassVar[bool] = False
     further: ClassVar[int] = CSV_PLACES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if no feature can be asked."""
         place, candidates = self._feature(table)
         pool = self._pool(table, place)
         predictions = self._predictions(table, place) if pool else {}
@@ -89,7 +87,6 @@ class CsvFeatureCompletion(RawTest, FeatureCompletion):
         return super().cells(query, text, serializer)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the value in the answer, which also decides the published count."""
         reading = super().read(query, reply, serializer, dictionary)
         exact = isinstance(reading.parsed, dict) and agrees(reading.parsed.get(query.asked[0]), query.expected[0])
         return replace(reading, paper_hit=query.paper and reading.readable and exact)

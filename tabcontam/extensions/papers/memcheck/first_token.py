@@ -14,6 +14,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, ReplyState
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellBets
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import rule_out
 from tabcontam.extensions.papers.earlier_rows import likely_after
@@ -47,17 +48,15 @@ class FirstCharactersAnswers(RawAnswers):
     """Answers with the beginning of a row."""
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent beginning."""
         length = length_of(table)
         return [Counter(text[:length] for text in texts_of(table)).most_common(1)[0][0] if length else ""]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the beginning as it is."""
         return values[0] or ""
 
 
 @dataclass(frozen=True)
-class FirstToken(RawTest):
+class FirstToken(CellBets, RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the beginning of the next row.
 
     Measures: whether the model knows the beginning of the next row. This row test can show that rows were seen.
@@ -104,7 +103,6 @@ class FirstToken(RawTest):
         return dict.fromkeys(query.asked, entity_names(table, [first]).get(first, first))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if half of the rows have the same beginning."""
         places, length = places_of(table), length_of(table)
         if not length:
             alike = f"half of the rows begin with the same {MOST_FIRST_CHARACTERS} characters"
@@ -124,11 +122,9 @@ class FirstToken(RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the answer has more characters than are compared."""
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the first characters of the line with the answer."""
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)

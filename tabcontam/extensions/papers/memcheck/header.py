@@ -88,11 +88,9 @@ class Header(RawTest):
     title: ClassVar[str] = "Beginning of the file"
     published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
     answering: ClassVar[AnswerKind] = SeveralRowsAnswers()
-    bet_on: ClassVar[bool] = False  # one answer has several rows
     whole: ClassVar[str] = "continuations of the file's beginning are right in every counted cell"
 
     def lies_in(self, table: Table, query: Query) -> dict[str, str]:
-        """Return the column of each cell."""
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -161,7 +159,7 @@ class Header(RawTest):
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
     """Return the prompt that shows the file up to a cell, and asks for the rest of the row and `more` rows."""
     stops = csv_serializer().prefix(table.columns, table.rows[row], place)
-    names = csv_serializer().header(table.columns) if table.header else ()
+    names = csv_serializer().header(table.columns) if table.read.header else ()
     text = "\n".join([*names, *lines_of(table, range(row)), stops])
     rows = "one more row" if more == 1 else f"{more} more rows"
     what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"

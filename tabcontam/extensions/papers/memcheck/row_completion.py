@@ -10,9 +10,10 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import RowPrediction
 from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.base import BetPlace, Prompt, PublishedRule, Query
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
+from tabcontam.evidence.rows.answered_rows import CellBets
 from tabcontam.evidence.rows.completion_tests import next_rows
 from tabcontam.evidence.rows.hidden_cells import rule_out, without_missing
 from tabcontam.evidence.thresholds import LEAST_PART_FACTOR
@@ -27,7 +28,7 @@ FURTHER_BACK = range(LAGS + 1, CSV_ROWS_BEFORE + 1)  # the earlier shown rows, w
 
 
 @dataclass(frozen=True)
-class RowCompletion(RawTest):
+class RowCompletion(CellBets, RawTest):
     """Given ten consecutive rows of the file as CSV, the model must write the next row.
 
     Measures: whether the model knows the order and the cells of the file. This row test can show that rows were seen.
@@ -64,16 +65,15 @@ class RowCompletion(RawTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return twenty-five queries. Raises `Skip` if every row equals one of the ten before it."""
         places = places_of(table)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
             chance, row = places.chance(table, place), table.rows[place]
-            write, unsure = partial(next_row, table, shown), places.predictions[place].unsure
+            write, bet = partial(next_row, table, shown), BetPlace(places.predictions[place].unsure)
             name = f"{self.id}-{number}"
-            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
+            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, bet=bet)
             return without_missing(asked, table)
 
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]

@@ -1,10 +1,9 @@
 """The sampling test of Bordt et al.: the model draws rows without seeing any, and these are compared with the table."""
 
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from math import prod
 from random import Random
 from typing import ClassVar
@@ -43,7 +42,7 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     dataset_in_prompt,
     without_counts,
 )
-from tabcontam.extensions.papers.task.packed_table import pack, unpack
+from tabcontam.extensions.papers.task.packed_table import carried_table, packed
 from tabcontam.extensions.papers.thresholds import MOST_ROW_CHANCE, SAMPLED_ROWS, SAMPLING_SEEDS, SAMPLING_TEMPERATURE
 from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.reading.numbers import is_number
@@ -64,23 +63,18 @@ class SampledRowAnswers(AnswerKind):
     cells: Row = ()
 
     def truth(self, query: Query) -> Row:
-        """Return a row of the table; each query has another one."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """Return the row's number once for each of its cells."""
         return [self.row] * len(self.cells)
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent value of each column."""
         return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return for each column the cell of a random row."""
         return [rng.choice(table.column(name)) for name in table.columns]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the row as a line of a CSV file."""
         return csv_serializer().row(query.asked, values)
 
 
@@ -89,7 +83,6 @@ class SampledRowsRule(PublishedRule):
     """The rule that counts draws that are rows of the table; a row that is drawn again counts again."""
 
     def hits(self, trials: Sequence[Trial]) -> int:
-        """Return how many draws are rows of the table."""
         return _counted(trials).rows
 
 
@@ -148,20 +141,18 @@ class Sampling(Test):
         return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 25 draws; the first query carries the table's rows. Raises `Skip` if a count would show nothing."""
         check_comparable(table)
-        packed_rows, first = _packed_rows(table), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
+        _check_countable(table)
+        carried, first = (packed(table),), 1 + SAMPLED_ROWS * rng.randrange(SAMPLING_SEEDS)
         room = answer_tokens(table, csv_serializer(), table.columns, self.max_tokens)
 
         def query(number: int) -> Query:
-            carried = () if number else (packed_rows,)
-            write = partial(_draw, table, first + number)
-            return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=carried)
+            write, rows = partial(_draw, table, first + number), () if number else carried
+            return Query(f"{self.id}-{number}", write, table.columns, (), room, not_expected=rows)
 
         return [query(number) for number in range(SAMPLED_ROWS)]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether the first row of a cut answer ended before the cut."""
         return _row(text.rpartition("\n")[0], query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -173,7 +164,6 @@ class Sampling(Test):
         return Reading(parsed, hit=None, paper_hit=False, readable=row is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the number of different rows of the table among the draws; no p-value."""
         counts = _counted(trials)
         found = f"{counts.different} of {counts.draws} draws are different rows of the table"
         luck = format_small_number(counts.alone * counts.draws)
@@ -210,10 +200,10 @@ class DrawCounts:
 
 def _counted(trials: Sequence[Trial]) -> DrawCounts:
     """Return the counts of these trials; all are 0 if no trial carries the table's rows."""
-    carried = next((text for trial in trials for text in trial.query.not_expected), None)
-    if carried is None:
+    table = carried_table(trials)
+    if table is None:
         return DrawCounts()
-    table_rows = _unpacked(carried)
+    table_rows = _row_keys(table)
     own = frozenset(table_rows)
     numeric = [place for place, cells in enumerate(zip(*table_rows, strict=True)) if all(map(_may_be_number, cells))]
     listed = any(NUMBERED.match(row[0] or "") for row in table_rows)  # the table's own rows may begin with such a mark
@@ -254,28 +244,24 @@ def _by_itself(rows: Sequence[Row]) -> float:
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
-def _packed_rows(table: Table) -> str:
-    """Return the table's rows as packed text, except rows that may be known. Raises `Skip` if a count shows nothing."""
+def _row_keys(table: Table) -> tuple[Row, ...]:
+    """Return the keys of a table's rows, except rows that may be known."""
 
-    def find() -> str:
-        own = not_known(table, range(len(table.rows)))
-        rows = [tuple(map(cell_key, row)) for row in keys_of(table, [table.rows[row] for row in own])]
-        if len(set(rows)) < LEAST_DIFFERENT_ROWS:
-            raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
-        if table.enumerates_domain or _by_itself(rows) > MOST_ROW_CHANCE:
-            raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
-        return pack(rows, "draws")
+    def find() -> tuple[Row, ...]:
+        rows = [table.rows[row] for row in not_known(table, range(len(table.rows)))]
+        return tuple(tuple(map(cell_key, row)) for row in keys_of(table, rows))
 
-    return cached_fact(table, "packed rows", find)
+    return cached_fact(table, "keys of drawn rows", find)
 
 
-@lru_cache(maxsize=2)
-def _unpacked(packed: str) -> tuple[Row, ...]:
-    """Return the rows in a packed text. Raises `ValueError` if it has none."""
-    try:
-        return tuple(map(tuple, unpack(packed)))
-    except zlib.error as error:
-        raise ValueError(f"the text holds no packed rows: {error}") from error
+def _check_countable(table: Table) -> None:
+    """Raise `Skip` if a count of the table's rows among draws would show nothing."""
+    rows = _row_keys(table)
+    if len(set(rows)) < LEAST_DIFFERENT_ROWS:
+        raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
+    alone = cached_fact(table, "chance of independent cells", lambda: _by_itself(rows))
+    if table.enumerates_domain or alone > MOST_ROW_CHANCE:
+        raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
 
 
 def _row(text: str, columns: Sequence[str]) -> list[Cell] | None:

@@ -1,16 +1,100 @@
-"""The answers of a quiz: the worth of each question in bits, and the published count of all answers."""
+"""The answers of a quiz: the letter that an answer chooses, the worth of each question, and the published counts.
 
-from collections.abc import Sequence
+Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language
+Models": the options of a question are an original instance and altered copies of it. There are two quizzes. In the
+*bias detector quiz* all options are copies, so that the answers show which letters a model prefers. In the *bias
+compensator quiz* the original is put at each letter that the model does not prefer.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
 from tabcontam.evidence.base import PublishedRule, Trial
-from tabcontam.extensions.papers.quiz.letters import LETTERS
-from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels, levels, non_preferred
 from tabcontam.extensions.papers.thresholds import LEAST_ANSWERED_PLACES, QUIZ_OPTIONS
 from tabcontam.groups import grouped
+from tabcontam.reading.answer_text import declines, plain
 
+PLACES = ("A", "B", "C", "D")  # of the options
+NONE = "E"  # the choice that no option is right
+SHARES = len(PLACES) + 1  # a model without bias names each letter in this fraction of its answers
+LETTERS = (*PLACES, NONE)
+ANY = "".join(LETTERS)
+OPTION = re.compile(rf"^([{ANY}])\) (.+)$", re.MULTILINE)
+ALONE = re.compile(rf"^\W*([{ANY}])(?:\W*$|\s*[).:,\]*\"'-])", re.MULTILINE)
+NAMED_LETTER = re.compile(
+    rf"(?:\b(?i:answer|option|choice|letter|row|value|choose|pick|select)\b|:)\W*(?i:is|would be|was)?\W*"
+    rf"(?<![\w'])([{ANY}])(?![\w'])"
+)
 AT, BIASED = "-at-", "-without-original"  # in the id of a query, after the id of its question
+
+
+def options_of(text: str) -> dict[str, str]:
+    return {letter: option.strip() for letter, option in OPTION.findall(text)}
+
+
+def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
+    """Return the letter that an answer chooses, or None if it chooses none or several.
+
+    The letter comes first, or after a word such as `answer`. An answer may also repeat the text of one of the
+    `options`.
+    """
+    answer = plain(text).strip()
+    if not answer or (declines(answer) and not ALONE.match(answer)):
+        return None
+    first = answer.splitlines()[0]
+    if found := ALONE.match(first):
+        others = set(re.findall(rf"(?<![\w'])([{ANY}])(?![\w'])", first[: found.end() + 8])) - {found[1], "A"}
+        either = re.match(rf"\W*[{ANY}]\W*(?:or|and|/|,)\W*[{ANY}](?!\w)", first)
+        return None if either and others else found[1]
+    named = set(NAMED_LETTER.findall(answer))
+    if len(named) == 1:
+        return str(named.pop())
+    lines = [line.strip() for line in answer.splitlines()]
+    whole = [letter for letter, option in options.items() if option in lines]
+    return whole[0] if len(whole) == 1 else None
+
+
+@dataclass(frozen=True)
+class ContaminationLevels:
+    """The smallest and the largest contaminated share of a dataset, by the quiz's own count; from 0 to 1.
+
+    `highest` is the share of right answers with the original at the best place: where most answers are right. `kappa`
+    corrects this share for the answers that the same letter got without the original (Cohen's kappa). `lowest` is the
+    larger of `kappa` and the share of right answers at the second-best place.
+    """
+
+    lowest: float
+    highest: float
+    kappa: float
+    place: str
+
+
+def non_preferred(bias: Mapping[str, int], questions: int) -> tuple[str, ...]:
+    """Return the letters that fewer than a fifth of the answers without an original named, or all if there are none.
+
+    `bias` counts the answers to `questions` quizzes without the original, by letter. If `questions` is not a multiple
+    of five, the fifth is rounded up, as in the published code. `NONE` is never among the letters.
+    """
+    fifth = -(-questions // SHARES)
+    return tuple(place for place in PLACES if bias.get(place, 0) < fifth) or PLACES
+
+
+def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) -> ContaminationLevels | None:
+    """Return the levels of contamination, or None if nothing was asked.
+
+    `bias` counts the answers without the original by letter, and `right` the right answers by the letter of the
+    original. If only one letter is not preferred, the lowest level is kappa; the published code fails in this case,
+    since it needs a second letter.
+    """
+    if not right or questions < 1:
+        return None
+    ranked = sorted(right, key=lambda place: (-right[place], place))
+    place, second = ranked[0], [right[other] / questions for other in ranked[1:2]]
+    most, usual = right[place], min(bias.get(place, 0), questions)
+    kappa = (most - usual) / (questions - usual) if usual < questions else 0.0
+    return ContaminationLevels(max([kappa, *second]), most / questions, kappa, place)
 
 
 @dataclass(frozen=True)
@@ -93,7 +177,7 @@ def _unit(trials: Sequence[Trial]) -> QuizAnswer:
     outcomes = tuple((bits, chance) for bits, chance in zip(worth, chances, strict=True) if bits > 0)
     clear = [option for option, count in enumerate(times) if count > len(trials) / 2]
     return QuizAnswer(
-        lies_in=trials[0].query.lies_in.get(PLACES[0], ""),
+        lies_in=trials[0].query.features.lies_in.get(PLACES[0], ""),
         outcomes=outcomes,
         bits=worth[0],
         answered=sum(trial.readable for trial in trials) >= LEAST_ANSWERED_PLACES * len(trials),

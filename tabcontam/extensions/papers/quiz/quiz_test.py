@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from random import Random
@@ -17,23 +17,33 @@ from tabcontam.evidence.base import (
     Evidence,
     EvidenceKind,
     Family,
+    FeatureFacts,
     Prompt,
     Query,
     Reading,
     Reply,
     Statistic,
-    Test,
     Trial,
 )
 from tabcontam.evidence.knowledge.word_test import MORE
+from tabcontam.evidence.mixins import ReferredTest, ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, explain_low_power, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
-from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, LEAST_POWER, REMEMBERED_SHARE
+from tabcontam.evidence.thresholds import CANDIDATES_PER_QUERY, REMEMBERED_SHARE
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
-from tabcontam.extensions.papers.quiz.letters import LETTERS, chosen_letter, options_of
-from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
-from tabcontam.extensions.papers.quiz.quiz_answers import AT, BIASED, published_levels, question_of, units
+from tabcontam.extensions.papers.quiz.quiz_answers import (
+    AT,
+    BIASED,
+    LETTERS,
+    NONE,
+    PLACES,
+    chosen_letter,
+    options_of,
+    published_levels,
+    question_of,
+    units,
+)
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped
@@ -45,7 +55,7 @@ NULL = "the answers stay, and the option that is the row's own is drawn again by
 
 
 @dataclass(frozen=True)
-class QuizTest(Test):
+class QuizTest(ReferredTest, ResampledTest):
     """A test that asks which of four options is a row's own.
 
     The original is put at one place, or at each place in turn.
@@ -55,8 +65,6 @@ class QuizTest(Test):
     kind: ClassVar[EvidenceKind] = EvidenceKind.MEMBERSHIP
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     answering: ClassVar[AnswerKind] = ChoiceAnswers()
-    referred: ClassVar[bool] = True
-    resampled: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = frozenset({"quiz"})
     max_tokens: ClassVar[int] = 8
@@ -67,7 +75,6 @@ class QuizTest(Test):
     asked: int | None = None  # number of questions; None for as many as the verdict needs without any one column
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the questions about a table. Raises `Skip` if every feature reveals its alteration."""
         if table.text is not None:
             raise Skip("its rows are texts to read: the baseline draws cells, and no texts")
         picked = _picked(_of_part(questions(table), self.part), self.asked, rng)
@@ -100,7 +107,7 @@ class QuizTest(Test):
                 rows=(question.row,),
                 chance={letter: CellPrediction({letter: each}, each) for letter, each in every},
                 row=question.row,
-                lies_in=dict.fromkeys(PLACES, lies_in),
+                features=FeatureFacts(dict.fromkeys(PLACES, lies_in)),
             )
         if self.every_place:
             yield Query(
@@ -146,14 +153,12 @@ class QuizTest(Test):
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the option that the answer chooses, if there is one."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
         return Reading(answer, answer == truth, reply.text.strip()[:1] == truth, readable=answer is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh how often the row's own cell was chosen, in comparison with the surer solver's chances."""
         from tabcontam.statistics.exact_statistics import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_choice_share
 
@@ -201,19 +206,11 @@ class QuizTest(Test):
         shares = f"{found.lowest:.0%} to {found.highest:.0%} are contaminated (kappa {found.kappa:.2f})"
         return f"; by the published count {shares}"
 
-    def conceded(self, query: Query, reading: Reading) -> Query:
-        """Return the query with chance 1 for the right answer if the reference gave it: then the prompt reveals it."""
-        answer = str(query.expected[0])
-        if not reading.hit or answer not in query.chance:
-            return query
-        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
-
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         from tabcontam.statistics.power import choice_power
 
         asked = grouped((query for query in queries if query.chance), lambda query: question_of(query.id))
-        units = [(own[0].lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
+        units = [(own[0].features.lies_in[PLACES[0]], max(map(_surest, own))) for own in asked.values()]
         columns = dict.fromkeys(column for column, _ in units)
         if len(columns) < 2:
             where = next(iter(columns), "no column")
@@ -222,7 +219,7 @@ class QuizTest(Test):
             choice_power([surest for own, surest in units if own != column], REMEMBERED_SHARE, level)
             for column in columns
         )
-        return None if least >= LEAST_POWER else explain_low_power(least, level)
+        return explain_low_power(least, level)
 
 
 def _surest(query: Query) -> float:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from tabcontam.evidence.mixins import ShortenedTest
 from tabcontam.extensions.papers.quiz.quiz_answers import QuizRule
 from tabcontam.extensions.papers.quiz.quiz_test import QuizTest
 from tabcontam.extensions.papers.thresholds import PUBLISHED_QUIZ_QUESTIONS
 
 
 @dataclass(frozen=True)
-class Quiz(QuizTest):
+class Quiz(ShortenedTest, QuizTest):
     """Of four rows, one is in the dataset and three are altered in one cell; the model chooses the original.
 
     Measures: whether rows are known exactly. This row test can show that rows were seen.

@@ -66,7 +66,6 @@ class OutputAnswers(GuidedAnswers):
     """Answers with the output of an input. A model without memory gives another input's output."""
 
     def piece(self, table: Table, query: Query, row: int) -> str:
-        """Return the output of a row."""
         return " ".join((table.column(output_of(table).column)[row] or "").split())
 
 
@@ -114,16 +113,11 @@ class ExactGeneration(GuidedTest):
     answering: ClassVar[GuidedAnswers] = OutputAnswers()
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
     shows_rows: ClassVar[bool] = False  # inputs and outputs are not rows
-    by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False
-    referred: ClassVar[bool] = False
 
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of a result. They have no prediction; answers are weighed by their words."""
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries with the right name, each followed by its arms. Raises `Skip` if no output is a text."""
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -136,7 +130,6 @@ class ExactGeneration(GuidedTest):
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the word runs against those under other names and, for summaries, against a fluent writer."""
         own = [trial for trial in trials if not trial.query.decoy_of]
         p_value = gained_by_names(trials)
         if own and all(f"-{FREE}-" in trial.query.id for trial in own):
@@ -144,12 +137,11 @@ class ExactGeneration(GuidedTest):
         return with_more(evidence_of_pieces(NULL, "outputs are exact", own, p_value, "bits"), arms_in_words(trials))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why recitation only under the right name would not be detected, or None if it would."""
         paired = {query.decoy_of for query in queries if query.decoy_of}
         own = [query for query in queries if query.id in paired]
         best = sign_flipped([max(0.0, whole_run(query).bits - LUCKY_RUN_BITS) for query in own])
         what, whole = "words of their own in the outputs", "all were recited under their name alone"
-        return None if best <= level else explain_out_of_reach(what, whole, best, level)
+        return explain_out_of_reach(what, whole, best, level)
 
 
 @dataclass(frozen=True)
@@ -197,7 +189,6 @@ def _find_output(table: Table) -> TextOutput | None:
 
 
 def _is_text(table: Table, name: str) -> bool:
-    """Return whether a column has several words in most rows, and different texts in most rows."""
     cells = table.column(name)[:MOST_OUTPUT_ROWS]
     usual = median([len(words(cell or "")) for cell in cells] or [0])
     return usual >= LEAST_OUTPUT_WORDS and len(set(cells)) >= LEAST_DISTINCT_OUTPUTS * len(cells)

@@ -3,33 +3,17 @@
 import json
 import zlib
 from base64 import b85decode, b85encode
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any
 
 from tabcontam.errors import Skip
+from tabcontam.evidence.base import Trial
 from tabcontam.extensions.papers.thresholds import MOST_CARRIED_CHARACTERS
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
-
-
-def pack(value: object, compared: str) -> str:
-    """Return a value as text for `unpack`.
-
-    Raises `Skip` if it is too long; `compared` names the answers in the reason.
-    """
-    text = json.dumps(value, separators=(",", ":"))
-    if len(text) > MOST_CARRIED_CHARACTERS:
-        most = f"more than {MOST_CARRIED_CHARACTERS} characters"
-        raise Skip(f"the table's rows have {most}: too many to compare {compared} with")
-    return b85encode(zlib.compress(text.encode())).decode()
-
-
-def unpack(text: str) -> Any:
-    """Return the value in a packed text. Raises `zlib.error` or `ValueError` if the text has none."""
-    return json.loads(zlib.decompressobj().decompress(b85decode(text), MOST_CARRIED_CHARACTERS))
 
 
 def packed(table: Table) -> str:
@@ -41,7 +25,12 @@ def packed(table: Table) -> str:
     def find() -> str:
         fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
         of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
-        return pack([*fields, *of_card, sorted(table.missing), table.known, table.rows], "answers")
+        held = [*fields, *of_card, sorted(table.missing), table.known, table.rows]
+        text = json.dumps(held, separators=(",", ":"))
+        if len(text) > MOST_CARRIED_CHARACTERS:
+            most = f"more than {MOST_CARRIED_CHARACTERS} characters"
+            raise Skip(f"the table's rows have {most}: too many to compare answers with")
+        return b85encode(zlib.compress(text.encode())).decode()
 
     return cached_fact(table, "packed table", find)
 
@@ -50,7 +39,8 @@ def packed(table: Table) -> str:
 def unpacked(packed_text: str) -> Table:
     """Return the table in a packed text, cached with its facts. Raises `ValueError` if the text has none."""
     try:
-        name, title, edition, sha256, columns, target, question, read, missing, known, rows = unpack(packed_text)
+        held = json.loads(zlib.decompressobj().decompress(b85decode(packed_text), MOST_CARRIED_CHARACTERS))
+        name, title, edition, sha256, columns, target, question, read, missing, known, rows = held
     except (zlib.error, ValueError, TypeError) as error:
         raise ValueError(f"the text holds no packed table: {error}") from error
     return Table(
@@ -67,3 +57,9 @@ def unpacked(packed_text: str) -> Table:
         missing=frozenset(missing),
         known=tuple(tuple(map(tuple, own)) for own in known),
     )
+
+
+def carried_table(trials: Sequence[Trial]) -> Table | None:
+    """Return the table that a query of these trials carries; None if no query does."""
+    packed_text = next((text for trial in trials for text in trial.query.not_expected), None)
+    return None if packed_text is None else unpacked(packed_text)

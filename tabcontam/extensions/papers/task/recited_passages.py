@@ -15,7 +15,7 @@ from tabcontam.evidence.number_wording import explain_out_of_reach
 from tabcontam.extensions.papers.answers_of_several_rows import cell_name, cells_of
 from tabcontam.extensions.papers.guided.guided_completion import evidence_of_runs, partial_conjunction
 from tabcontam.extensions.papers.guided.word_runs import WordRun, phrases, words
-from tabcontam.extensions.papers.task.packed_table import unpacked
+from tabcontam.extensions.papers.task.packed_table import carried_table, unpacked
 from tabcontam.extensions.papers.thresholds import (
     IDENTIFYING_WORDS,
     LEAST_PASSAGE_WORDS,
@@ -151,10 +151,10 @@ def read_texts(query: Query, reply: Reply) -> Reading:
 
 def recited(trials: Sequence[Trial]) -> Evidence:
     """Return the evidence of the runs after identifying words; at least two texts have to be recited."""
-    packed = next((text for trial in trials for text in trial.query.not_expected), None)
+    table = carried_table(trials)
     written = [[text or "" for text in cells_of(trial).values()] for trial in trials]
     texts = list(dict.fromkeys(chain.from_iterable(written)))
-    found = find_passages(unpacked(packed), texts) if packed else []
+    found = find_passages(table, texts) if table else []
     runs, exact = best_by_row(found), {text for text, one in zip(texts, found, strict=False) if one.exact}
     gained = (
         f"{len(found)} texts written: {len(exact)} equal texts of the table, "
@@ -171,4 +171,4 @@ def hardly_recited(query: Query, texts: int, level: float) -> str | None:
     rows = pool(table, _middle(table), texts)
     best = partial_conjunction(best_by_row(find_passages(table, [text_of(table, row) for row in rows])))
     what = "words of their own in the texts"
-    return None if best <= level else explain_out_of_reach(what, f"{len(rows)} were recited", best, level)
+    return explain_out_of_reach(what, f"{len(rows)} were recited", best, level)

@@ -23,10 +23,11 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.checks import check_comparable
+from tabcontam.evidence.mixins import ResampledTest
 from tabcontam.evidence.number_wording import describe_p_value, format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
-from tabcontam.evidence.rows.row_test import RowTest, low_power
+from tabcontam.evidence.rows.row_test import CellTest, low_power
 from tabcontam.extensions.papers.answers_of_several_rows import cell_name, group_by_row
 from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer, dataset_in_prompt
 from tabcontam.extensions.papers.task.packed_table import packed
@@ -39,9 +40,15 @@ from tabcontam.extensions.papers.task.recited_passages import (
     recited,
     text_of,
 )
-from tabcontam.extensions.papers.task.row_keys import counted_of, may_count, predictions_of
 from tabcontam.extensions.papers.task.rows_in_answers import listed_rows
-from tabcontam.extensions.papers.task.written_rows import identified_rows, trials_by_row, written_rows
+from tabcontam.extensions.papers.task.written_rows import (
+    counted_of,
+    identified_rows,
+    may_count,
+    predictions_of,
+    trials_by_row,
+    written_rows,
+)
 from tabcontam.extensions.papers.thresholds import (
     ASKED_EXAMPLES,
     ASKED_TEXTS,
@@ -81,15 +88,12 @@ class TaskExampleAnswers(AnswerKind):
     cells: tuple[Cell, ...] = field(default=(), repr=False)
 
     def truth(self, query: Query) -> Sequence[Cell]:
-        """Return the cells of rows of the table, row by row; each query has other rows."""
         return self.cells
 
     def places(self, query: Query) -> Sequence[int]:
-        """Return the row of each cell."""
         return [row for row in self.rows for _ in query.asked]
 
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        """Return the most frequent value of each column as a single row, or the table's first text."""
         if of_texts(query):
             return [text_of(table, 0)]
         return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
@@ -107,7 +111,6 @@ class TaskExampleAnswers(AnswerKind):
         return [table.rows[rng.choice(alike[str(labels[row])])][place] for row in self.rows for place in places]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """Return the rows or texts, one a line."""
         if of_texts(query):
             return "\n".join(value or "" for value in values)
         starts = range(0, len(values), len(query.asked))
@@ -115,7 +118,7 @@ class TaskExampleAnswers(AnswerKind):
 
 
 @dataclass(frozen=True)
-class TaskExamples(RowTest):
+class TaskExamples(ResampledTest, CellTest):
     """Given the dataset's name, its features and labels, the model must write down training examples of the dataset.
 
     Measures: whether a model that is asked for examples of the dataset or of its task writes rows of the table. This
@@ -166,9 +169,6 @@ class TaskExamples(RowTest):
     follows = "list_instances"
     published = PublishedRule("answers hold training examples in the table's form, real or not", source=LI)
     answering: ClassVar[AnswerKind] = TaskExampleAnswers()
-    by_feature: ClassVar[bool] = False
-    bet_on: ClassVar[bool] = False  # one answer has several rows
-    referred: ClassVar[bool] = False  # no query asks for a cell
     shows_rows: ClassVar[bool] = False  # the format is fixed
     on_request: ClassVar[bool] = True
     own_marks: ClassVar[frozenset[str]] = OWN_MARKS
@@ -202,17 +202,14 @@ class TaskExamples(RowTest):
         return [replace(first, chance=_probed(table)), *others]
 
     def _queries(self, table: Table, asked: tuple[str, ...], room: int) -> list[Query]:
-        """Return the queries. The first one is the paper's and carries the table."""
         written = [partial(_prompt, table, what) for what, _ in _wanted(table)]
         first, *others = [Query(f"{self.id}-{at}", write, asked, (), room, at == 0) for at, write in enumerate(written)]
         return [replace(first, not_expected=(packed(table),)), *others]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether a row of a cut answer ended before the cut."""
         return bool(listed_passages(text, cut=True) if of_texts(query) else listed_rows(text, query.asked, cut=True))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rows that the answer lists; `weigh` decides which of them match rows of the table."""
         if of_texts(query):
             return read_texts(query, reply)
         rows = listed_rows(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []
@@ -223,7 +220,6 @@ class TaskExamples(RowTest):
         return Reading(parsed, hit=None, paper_hit=query.paper and whole, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Weigh the cells after the identifying ones against the baseline."""
         if any(of_texts(trial.query) for trial in trials):
             return recited(trials)
         found = written_rows(trials)
@@ -251,7 +247,6 @@ class TaskExamples(RowTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         if queries and of_texts(queries[0]):
             return hardly_recited(queries[0], ASKED_TEXTS, level)
         chance = {name: prediction for query in queries for name, prediction in query.chance.items()}

@@ -8,6 +8,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Family, Lookup, Match, Matches, ReplyState
 from tabcontam.evidence.registry import by_id
+from tabcontam.tables.table import FileReading
 from tests.extensions.corpora.overlap.bodies import IS, LEVEL, as_csv, as_json, as_sentences, asked, evidence, read
 from tests.made_tables import made_table, ships
 
@@ -37,7 +38,7 @@ def test_names_of_columns_in_any_order_are_the_header_but_not_its_line() -> None
 
 
 def test_names_of_a_file_without_a_header_are_not_looked_for() -> None:
-    table = replace(ships(), header=False)
+    table = replace(ships(), read=FileReading(header=False))
     assert [query.id for query in asked("header_overlap", table)] == ["header_overlap-names", "header_overlap-question"]
 
 

@@ -1,6 +1,8 @@
 """The search that is quick finds what the definition finds, and nothing else."""
 
 from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,8 +13,9 @@ from tabcontam.evidence.questions import Lookup, LookupMode
 from tabcontam.extensions.corpora.search import documents, text_blocks
 from tabcontam.extensions.corpora.search.corpus_search import CorpusSearch
 from tabcontam.extensions.corpora.search.corpus_words import blank_punctuation, words
-from tabcontam.extensions.corpora.search.documents import DocumentStretch, stretches
+from tabcontam.extensions.corpora.search.documents import DocumentStretch, Portion, ReaderInput
 from tabcontam.extensions.corpora.search.exact_places import places
+from tabcontam.extensions.corpora.search.file_forms import FileForm
 from tabcontam.extensions.corpora.search.tally import Tally
 from tabcontam.extensions.corpora.search.word_arrays import tokens
 
@@ -83,7 +86,8 @@ def test_nothing_is_lost_or_twice_at_the_borders_of_stretches(by: LookupMode, mo
     for _ in range(2 if by is LookupMode.CELLS else 8):
         texts = [text_of(rng, rng.choice([10, 1500])).encode() for _ in range(4)]
         lookups = [lookup_of(rng, by) for _ in range(6)]
-        parts = [part for n, text in enumerate(texts) for part in stretches(f"d{n}", text, 1000, Tally())]
+        given = ReaderInput(Portion(Path(), "", FileForm.TEXT), BytesIO(), 1000, 1 << 24, Tally())
+        parts = [part for n, text in enumerate(texts) for part in given.document(f"d{n}", text)]
         found = CorpusSearch(lookups).find_matches(parts)
         for number, lookup in enumerate(lookups):
             assert (found[number].documents if number in found else {}) == by_definition(texts, lookup), lookup

@@ -14,9 +14,9 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Capability, Lookup, LookupMode, Matches, ReplyState
 from tabcontam.extensions.corpora.search.corpus_files import corpus_files
 from tabcontam.extensions.corpora.search.corpus_pass import CorpusPass, SearchStoppedError
+from tabcontam.extensions.corpora.search.documents import Portion
 from tabcontam.extensions.corpora.search.portions import portions
 from tabcontam.extensions.corpora.search.provider import CorpusModel
-from tabcontam.extensions.corpora.search.reader_input import Portion
 from tabcontam.models.base import FatalError, ModelRequest
 from tabcontam.models.provider_registry import resolve
 

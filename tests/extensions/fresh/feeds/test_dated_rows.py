@@ -77,7 +77,7 @@ def test_the_card_gives_the_same_rows_back(tmp_path: Path, capsys: pytest.Captur
     assert again.rows == fresh_rows(original, SINCE, dated_by="day", today=TODAY).table.rows
     assert (again.columns, again.target, again.private) == (original.columns, "item", True)
     assert again.question == original.question
-    assert (again.released, again.completed) == ("2026-03-01", "2026-04-01")
+    assert (again.dates.released, again.dates.completed) == ("2026-03-01", "2026-04-01")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "sales-since-2026-03-01.csv", "sales-since-2026-03-01.toml"]  # fmt: skip
 

@@ -122,7 +122,7 @@ def test_who_counts_on_is_not_found(step: int) -> None:
 
 
 def test_what_is_found_lies_in_the_first_column() -> None:
-    assert {tuple(query.lies_in.values()) for query in queries(catches())} == {("fish",)}
+    assert {tuple(query.features.lies_in.values()) for query in queries(catches())} == {("fish",)}
 
 
 def test_a_refusal_is_no_answer() -> None:

@@ -11,7 +11,7 @@ from tabcontam.extensions.papers.memcheck.header import Header
 from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import FileReading, Table
 from tests.answerers import reply_of
 from tests.made_tables import made_table, ships
 
@@ -65,7 +65,7 @@ def test_what_is_asked_follows_in_the_file_and_no_cell_is_asked_twice() -> None:
 
 
 def test_a_file_that_begins_with_a_row_has_no_line_of_names() -> None:
-    asked, without = queries(), queries(replace(SHIPS, header=False))
+    asked, without = queries(), queries(replace(SHIPS, read=FileReading(header=False)))
     for query, other in zip(asked, without, strict=True):
         assert query.prompt.completion == "\n".join([*CSV.header(SHIPS.columns), other.prompt.completion])
         text = other.answering.text(other, other.answering.truth(other), other.prompt)

@@ -41,7 +41,7 @@ def weighed(texts: Sequence[str], table: Table = SHIPS) -> Evidence:
 
 
 def line(row: Sequence[Cell]) -> str:
-    return CSV.row(SHIPS.columns, row)
+    return CSV.row(SHIPS.columns[: len(row)], row)
 
 
 def changed(row: int, *places: int) -> list[Cell]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.extensions.papers.quiz.letters import chosen_letter, options_of
+from tabcontam.extensions.papers.quiz.quiz_answers import chosen_letter, options_of
 
 LISTED = (
     "Dataset: Ships\n\nA) The mast is 3, The crew is 12\nB) The mast is 2, The crew is 12\nE) None of these\n\nAnswer:"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.extensions.papers.quiz.levels import PLACES, ContaminationLevels, levels, non_preferred
+from tabcontam.extensions.papers.quiz.quiz_answers import PLACES, ContaminationLevels, levels, non_preferred
 
 
 def test_letters_below_a_fifth_are_not_preferred() -> None:

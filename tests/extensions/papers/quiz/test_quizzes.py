@@ -11,9 +11,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.quiz.distractors import QuizQuestion, questions
-from tabcontam.extensions.papers.quiz.letters import options_of
-from tabcontam.extensions.papers.quiz.levels import NONE, PLACES
-from tabcontam.extensions.papers.quiz.quiz_answers import published_levels
+from tabcontam.extensions.papers.quiz.quiz_answers import NONE, PLACES, options_of, published_levels
 from tabcontam.extensions.papers.quiz.quiz_test import QuizTest
 from tabcontam.extensions.papers.quiz.quizzes import Quiz, QuizCompletion, QuizCompletionObfuscated, QuizObfuscated
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
@@ -89,7 +87,7 @@ def test_the_original_stands_at_each_place_and_once_nowhere() -> None:
 @pytest.mark.slow
 def test_what_is_left_without_any_feature_is_enough() -> None:
     queries = [query for query in asked() if query.expected == ("A",)]
-    lies = Counter(query.lies_in["A"] for query in queries)
+    lies = Counter(query.features.lies_in["A"] for query in queries)
     assert len(lies) >= 2
     assert len(queries) - max(lies.values()) >= LEAST_QUESTIONS_LEFT
 
@@ -105,7 +103,7 @@ def test_completion_leaves_the_cell_out_and_asks_other_rows() -> None:
     assert not {query.row for query in queries} & {query.row for query in asked()}
     for query in queries[:20]:
         row = table.rows[query.row or 0]
-        feature, option = query.lies_in["A"], options_of(query.prompt.completion)[str(query.expected[0])]
+        feature, option = query.features.lies_in["A"], options_of(query.prompt.completion)[str(query.expected[0])]
         assert option == row[table.columns.index(feature)]
         assert f"The {feature} is" not in query.prompt.completion
 
@@ -208,8 +206,8 @@ def test_a_memoriser_of_half_of_the_rows_is_found_and_power_is_foreseen() -> Non
     assert Quiz().uninformative(queries, LEVEL) is None
     found = weighed(lambda query: reply_of("memoriser:0.5", query, harbours()).text)
     assert max(found.p_value or 0, *found.without.values()) < LEVEL
-    one = next(query.lies_in["A"] for query in queries if query.chance)
-    alone = [query for query in queries if query.chance and query.lies_in["A"] == one]
+    one = next(query.features.lies_in["A"] for query in queries if query.chance)
+    alone = [query for query in queries if query.chance and query.features.lies_in["A"] == one]
     assert f"only {one} can be altered" in str(Quiz().uninformative(alone, LEVEL))
 
 

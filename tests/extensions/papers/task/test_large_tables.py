@@ -7,7 +7,7 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.registry import by_id
-from tabcontam.extensions.papers.task.row_keys import order_of
+from tabcontam.extensions.papers.task.written_rows import order_of
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
 from tests.tables.large.test_large import ROWS, small, table_of, written  # noqa: F401 - a fixture

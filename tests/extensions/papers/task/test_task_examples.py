@@ -14,8 +14,8 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.extensions.papers.task.packed_table import unpacked
-from tabcontam.extensions.papers.task.row_keys import counted_of, may_count, order_of, predictions_of
 from tabcontam.extensions.papers.task.task_examples import TaskExamples
+from tabcontam.extensions.papers.task.written_rows import counted_of, may_count, order_of, predictions_of
 from tabcontam.extensions.papers.thresholds import ASKED_EXAMPLES, PRINTED_FIRST_ROWS, PRINTED_LAST_ROWS
 from tabcontam.models.base import PromptForm
 from tabcontam.reading.word_decision import english

@@ -1,4 +1,4 @@
-"""The statistical twin: rows drawn from a statistical model of the table, with labels drawn by the baseline."""
+"""Twins with labels that the baseline draws: on the table's own rows, or on rows of a statistical model of it."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,11 +7,36 @@ import numpy as np
 
 from tabcontam.errors import Skip
 from tabcontam.twins.base import Twin, UnseenTwin
-from tabcontam.twins.blind_classifier import BlindClassifier
 from tabcontam.twins.label_baseline import LabelBaseline
 from tabcontam.twins.moves import Moves
 from tabcontam.twins.thresholds import LEAST_TWINNED_SHARE, RESAMPLING_ROUNDS
 from tabcontam.twins.twin_sample import Row, TwinSample
+
+
+@dataclass(frozen=True)
+class ResampledTwin(Twin):
+    """Each row's label is drawn by the baseline's chances given the other cells.
+
+    Keeps: every cell except the label, and how often a label occurs with such cells.
+
+    Changes: the label. A recalled label is right no more often than one that the baseline draws.
+
+    Cannot tell memory from skill that exceeds the baseline's. If a model predicts the label better than the baseline
+    does, it loses accuracy here just as a model that recalls the label does. A model that recalls labels also loses too
+    much accuracy here. Where a prediction would be right by chance, a recalled label may be wrong: the loss is larger
+    than the gain from memory.
+    """
+
+    kind: ClassVar[str] = "resampled"
+    keeps: ClassVar[str] = "every cell but the label"
+    changes: ClassVar[str] = "the label, drawn by the baseline's chances given the other cells"
+    tries: ClassVar[int] = 5
+
+    def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
+        """Return a twin of each row."""
+        rows = sample.rows[: sample.twins]
+        labels = baseline.drawn(rows, range(len(rows)), rng)
+        return UnseenTwin(self.kind, sample.places[: sample.twins], sample.features, rows, labels)
 
 
 @dataclass(frozen=True)
@@ -37,33 +62,13 @@ class StatisticalTwin(Twin):
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return twins of rows with a draw that is no real row. Raises `Skip` if fewer than half have such a draw."""
-        moves = Moves(sample)
-        if texts := moves.texts():
-            raise Skip(f"{', '.join(map(repr, texts))} has texts to read, which cannot be drawn from similar rows")
+        moves, every = Moves(sample), list(range(sample.twins))
+        moves.check_no_texts("which cannot be drawn from similar rows")
         draws: dict[int, list[Row]] = {}
-        every = list(range(sample.twins))
         for _ in range(RESAMPLING_ROUNDS):
-            for row, one in zip(every, _drawn(moves, every, rng), strict=True):
+            for row, one in zip(every, moves.drawn(every, rng), strict=True):
                 if not sample.is_real(one):
                     draws.setdefault(row, []).append(one)
         if len(draws) < max(2, LEAST_TWINNED_SHARE * sample.twins):
             raise Skip(f"only {len(draws)} of {sample.twins} rows have a draw that is not itself a row of the table")
-        kept = sorted(draws)
-        flat = [one for row in kept for one in draws[row]]
-        of = np.repeat(np.arange(len(kept)), [len(draws[row]) for row in kept])
-        labels = baseline.drawn(flat, np.array(kept)[of].tolist(), rng)
-        blind = BlindClassifier(sample, kept, "choice")
-        codes = np.array([sample.classes.index(label) for label in labels])
-        taken = blind.chosen(blind.read(flat, codes), of, rng).tolist()
-        made, of_table = tuple(flat[place] for place in taken), tuple(sample.places[row] for row in kept)
-        chosen = tuple(labels[place] for place in taken)
-        return UnseenTwin(self.kind, of_table, sample.features, made, chosen)
-
-
-def _drawn(moves: Moves, rows: list[int], rng: np.random.Generator) -> list[Row]:
-    found: list[list[str | None]] = [[None] * len(moves.sample.features) for _ in rows]
-    for group in moves.groups:
-        for place, cells in enumerate(moves.moved(group, rows, rng)):
-            for feature, cell in zip(group, cells, strict=True):
-                found[place][feature] = cell
-    return [tuple(row) for row in found]
+        return self._of_draws(sample, draws, lambda flat, of: baseline.drawn(flat, of, rng), rng)

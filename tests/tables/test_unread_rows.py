@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.fresh_table_rows import fresh_labels, with_fresh
 from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.unread_rows import fresh_labels, with_fresh
 from tests.twins.made import fleet
 
 LATER = fleet(200, 7)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tabcontam.extensions.dates.cross_validated_accuracy import supervised
+from tabcontam.extensions.dates.table_difficulty import supervised
 from tabcontam.tables.table import load_table
 from tests.made_tables import ships
 
