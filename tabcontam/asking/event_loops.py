@@ -38,12 +38,8 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
         asyncio.get_running_loop()
     except RuntimeError:
         asyncio.run(work)
-    else:
-        _run_in_thread(work, stop)
-
-
-def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work in another thread. The first Ctrl-C finishes the requests in flight; the second ends at once."""
+        return
+    # the first Ctrl-C finishes the requests in flight; the second ends at once
     with run_in_background(work) as (done, task):
         try:
             done.result()
