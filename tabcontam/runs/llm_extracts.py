@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -77,11 +77,13 @@ def llm_extracts(
         for llm, own in grouped(results, lambda result: result.llm).items()
     }
     helped = shown is run_results and len(jobs) > 1 and processors() > 1 and sys.executable
-    if helped and isinstance(trials, StoredTrials) and len(trials) >= SMALL:
-        with start_workers(START, 2) as answer:
-            yield _made_elsewhere(jobs, trials, answer)
-    else:
-        yield ((llm, make_extract(job, trials.trials_of)) for llm, job in jobs.items())
+    with ExitStack() as stack:
+        extracts: Iterator[tuple[str, LlmExtract]]
+        extracts = ((llm, make_extract(job, trials.trials_of)) for llm, job in jobs.items())
+        if helped and isinstance(trials, StoredTrials) and len(trials) >= SMALL:
+            with suppress(OSError):  # no process can be started
+                extracts = _made_elsewhere(jobs, trials, stack.enter_context(start_workers(START, 2)))
+        yield extracts
 
 
 # ahead: the number of LLMs whose extracts may wait for this process, as they take memory

@@ -102,6 +102,19 @@ def test_a_file_that_another_one_replaced_is_read_here(
     assert {name for name in whole if own[name] != whole[name]} == {"trials.jsonl"}
 
 
+def test_where_no_process_can_be_started_all_is_taken_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(code: str) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    run_in(tmp_path / "run", LLMS)
+    merge([tmp_path / "run"], tmp_path / "without")
+    monkeypatch.setattr(processes, "start_process", none)
+    monkeypatch.setattr(llm_extracts, "SMALL", 1)
+    monkeypatch.setattr(llm_extracts, "processors", lambda: 3)
+    merge([tmp_path / "run"], tmp_path / "with")
+    assert everything(tmp_path / "with") == everything(tmp_path / "without")
+
+
 def test_none_outlives_a_report_that_is_interrupted(
     tmp_path: Path, helped: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
