@@ -1,17 +1,18 @@
-"""Processes of tabcontam that take part of its work. Each reads jobs from standard input."""
+"""Worker processes of tabcontam. Each process reads jobs from standard input, one job a line."""
 
 import json
 import os
-import pickle
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cache
 from queue import SimpleQueue
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 def code_to_run(module: str) -> str:
@@ -46,58 +47,38 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
-class ObjectPipe:
-    """Two streams by which this process and another process of our own send each other objects, as pickles."""
-
-    reader: BinaryIO
-    writer: BinaryIO
-
-    @classmethod
-    def to(cls, process: "subprocess.Popen[bytes]") -> "ObjectPipe":
-        """Return the pipe to a process that `start_process` started."""
-        return cls(cast(BinaryIO, process.stdout), cast(BinaryIO, process.stdin))
-
-    @classmethod
-    def to_parent(cls) -> "ObjectPipe":
-        """Return the pipe from a started process to the process that started it, which alone handles Ctrl-C.
-
-        Text that other code prints goes to standard error.
-        """
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        output, sys.stdout = sys.stdout.buffer, sys.stderr
-        return cls(sys.stdin.buffer, cast(BinaryIO, output))
-
-    def send(self, value: object) -> None:
-        """Send an object. Raises `OSError` if the other process has ended."""
-        self.writer.write(pickle.dumps(value))
-        self.writer.flush()
-
-    def receive(self) -> Any:
-        """Return the next object. Raises `EOFError` if the other process has ended."""
-        return pickle.load(self.reader)  # noqa: S301 - the other process is our own
+def write_value(stream: BinaryIO, value: object, kind: Any) -> None:
+    """Write a value of the type `kind` as a line of JSON. Raises `OSError` if the other process has ended."""
+    stream.write(json.dumps(_adapter(kind).dump_python(value, mode="json")).encode() + b"\n")
+    stream.flush()
 
 
-def answer_jobs(answer: Callable[[Any], object]) -> None:
-    """In a process of `start_workers`, send back the answer to each job, or the error that it raised."""
-    pipe = ObjectPipe.to_parent()
-    while True:
-        try:
-            job = pipe.receive()
-        except EOFError:  # the process that asks has ended
-            return
-        try:
-            pipe.send(answer(job))
-        except Exception as error:
-            pipe.send(error)
+def read_value(stream: BinaryIO, kind: Any) -> Any:
+    """Return the next value, of the type `kind`. Raises `EOFError` if the other process has ended."""
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    return typed(json.loads(line), kind)
+
+
+def typed(value: object, kind: Any) -> Any:
+    """Return a value from JSON as a value of the type `kind`. Raises ValueError if it has none."""
+    return _adapter(kind).validate_python(value)
+
+
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 @contextmanager
-def start_workers(code: str, number: int) -> Iterator[Callable[[object], "Future[Any]"]]:
-    """Start processes that run `code`, which calls `answer_jobs`. No process outlives the context.
+def start_workers(code: str, number: int, job_kind: Any, answer_kind: Any) -> Iterator[Callable[[Any], "Future[Any]"]]:
+    """Start processes that run `code`, which reads jobs and writes an answer to each. No process outlives the context.
 
     Yields a function that gives a job to the next free process, and returns the future of its answer. The future raises
-    the error of the job; after the loss of the process, it raises any error.
+    an error if the process gives no answer. Raises `OSError` if no process can be started.
     """
     processes: list[subprocess.Popen[bytes]] = []
     free = SimpleQueue["subprocess.Popen[bytes]"]()
@@ -105,16 +86,13 @@ def start_workers(code: str, number: int) -> Iterator[Callable[[object], "Future
     def answered(job: object) -> Any:
         process, answer = free.get(), None
         try:
-            pipe = ObjectPipe.to(process)
-            pipe.send(job)
-            answer = pipe.receive()
+            write_value(cast(BinaryIO, process.stdin), job, job_kind)
+            answer = read_value(cast(BinaryIO, process.stdout), answer_kind)
         finally:
             if answer is None:  # it answers nothing more, least of all this job in place of the next
                 process.kill()
                 process.wait()
             free.put(process)
-        if isinstance(answer, Exception):
-            raise answer
         return answer
 
     with ThreadPoolExecutor(number) as pool:

@@ -6,63 +6,31 @@ table, the helper processes with the last test of the last table. The process th
 makes it. If a process fails, the run makes its stored facts itself.
 """
 
-import pickle
-import platform
+import gc
+import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from typing import Any
 
 from tabcontam.asking.event_loops import cancel, run_in_background
-from tabcontam.asking.query_plan import sheet_of
+from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
-from tabcontam.baseline.stored_facts import folder_of, is_shipped, libraries, share_stored_facts
+from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
 from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Family, Test
-from tabcontam.evidence.registry import by_id
-from tabcontam.garbage_collection import disable_garbage_collector
-from tabcontam.processes import ObjectPipe, code_to_run, processors, start_process
+from tabcontam.processes import code_to_run, processors, send, start_process
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
-from tabcontam.version import __version__
 
 Elsewhere = Callable[[PreparationQueue, StoredFactRegistry, Callable[[Table], bytes]], Coroutine[Any, Any, None]]
 SMALL = 100  # rows of a single new table up to which a process starts too late to help
 
 START = code_to_run("tabcontam.asking.preparing")
 BEGIN, END, DONE = "begin", "end", "done"  # a process asks to begin a fact, has ended one, is done
-
-
-@dataclass(frozen=True)
-class PreparationJob:
-    """The `tests` of a table, by their ids, to prepare. If `table` is None, it is that of the job before."""
-
-    table: Table | None
-    serializer: Serializer
-    tests: tuple[str, ...]
-    seed: int
-
-    @classmethod
-    def of(cls, table: Table | None, serializer: Serializer, tests: Sequence[Test], seed: int) -> "PreparationJob":
-        """Return a job, with a table without its cached facts."""
-        return cls(table and replace(table), serializer, tuple(test.id for test in tests), seed)
-
-    def fill_cache(self, table: Table) -> None:
-        """Write the queries of the tests about a table, only to fill the cache with the facts that they need."""
-        for test in self.tests:
-            sheet_of(by_id()[test], table, self.serializer, RunConfig(seed=self.seed))
-
-    def sent(self) -> bytes:
-        """Return the job for another machine, after what stored facts may depend on in addition to the table."""
-        return pickle.dumps(made_with()) + pickle.dumps(self)
-
-
-def made_with() -> dict[str, str]:
-    """Return what stored facts may depend on in addition to the table: versions of libraries, kind of processor."""
-    return {"tabcontam": __version__} | libraries() | {"processor": platform.machine()}
 
 
 @contextmanager
@@ -88,14 +56,13 @@ def prepare_in_background(
 
     def work() -> None:
         known = None
-        lost = OSError, EOFError, ValueError, pickle.UnpicklingError  # then the run makes the missing stored facts
-        with suppress(*lost), start_process(START) as process:
+        with suppress(OSError, ValueError), start_process(START) as process:
             processes.append(process)
-            pipe = ObjectPipe.to(process)
             while taken := left.take():
                 table, test = taken
-                pipe.send(PreparationJob.of(None if table is known else table, serializer, [test], options.seed))
-                _serve(pipe, found)
+                send(process, job_of(None if table is known else table, serializer, [test], options.seed))
+                if not _served(process, found):
+                    return  # the process died: the run makes the missing stored facts
                 known = table
 
     pool = ThreadPoolExecutor(max(1, workers))
@@ -103,9 +70,7 @@ def prepare_in_background(
     with ExitStack() as stack:
         try:
             for prepare_there in elsewhere if _long(new) else ():
-                visit = prepare_there(
-                    left, found, lambda table: PreparationJob.of(table, serializer, own, options.seed).sent()
-                )
+                visit = prepare_there(left, found, lambda table: job_of(table, serializer, own, options.seed))
                 done, task = stack.enter_context(run_in_background(visit))
                 working.append(done)
                 stack.callback(cancel, task)
@@ -122,34 +87,39 @@ def prepare_in_background(
         worker.result()
 
 
-@dataclass(frozen=True)
 class _StoredFactClient:
     """A helper process's side of the work: it asks the run before it makes a stored fact."""
 
-    pipe: ObjectPipe
     backwards = True
 
     def begin(self, name: str) -> bool:
         """Return whether this process may make a stored fact, once the run has answered."""
-        self.pipe.send((BEGIN, name))
-        return bool(self.pipe.receive())
+        _tell(BEGIN, name)
+        return json.loads(sys.stdin.buffer.readline()) is True
 
     def end(self, name: str) -> None:
         """Report to the run that a stored fact is made."""
-        self.pipe.send((END, name))
+        _tell(END, name)
 
 
-def _serve(pipe: ObjectPipe, found: StoredFactRegistry) -> None:
-    """Answer a process until its job is done. Raises an error if it dies before."""
+def _tell(what: str, name: str = "") -> None:
+    print(json.dumps([what, name]), flush=True)
+
+
+def _served(process: "subprocess.Popen[bytes]", found: StoredFactRegistry) -> bool:
+    """Answer a process until its job is done; return False if it died before."""
     try:
-        while (message := pipe.receive()) != DONE:
-            what, name = message
+        for line in process.stdout or ():
+            what, name = json.loads(line)
             if what == BEGIN:
-                pipe.send(found.begin(name, pipe))
-            else:
+                send(process, json.dumps(found.begin(name, process)).encode())
+            elif what == END:
                 found.end(name)
+            else:
+                return True
+        return False
     finally:
-        found.free(pipe)
+        found.free(process)
 
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
@@ -184,16 +154,17 @@ def _nothing_cached(table: Table) -> bool:
 
 
 def main() -> None:
-    """Fill the cache with the stored facts that the jobs of another process need."""
-    pipe = ObjectPipe.to_parent()
+    """Read jobs from standard input, one a line, and fill the cache with the stored facts that they need."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after Ctrl-C the run ends this process
+    gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
-    # the garbage collector is off, as in the run itself while it prepares
-    with disable_garbage_collector(), share_stored_facts(_StoredFactClient(pipe)), suppress(EOFError):
-        while job := pipe.receive():
-            if job.table is not None:
-                table = job.table
+    with share_stored_facts(_StoredFactClient()):
+        while line := sys.stdin.buffer.readline():
+            job = json.loads(line)
+            if "table" in job:
+                table = table_from(job["table"])
                 if folder := folder_of(table):
                     folder.mkdir(parents=True, exist_ok=True)  # marks the table as prepared, even if nothing is cached
             if table is not None:
-                job.fill_cache(table)
-            pipe.send(DONE)
+                fill_cache(job, table)
+            _tell(DONE)

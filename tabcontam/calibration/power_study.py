@@ -5,13 +5,20 @@ how often the tests detect answerers that know nothing of the rows, and answerer
 """
 
 import asyncio
+import os
+import signal
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import product
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from threading import current_thread, main_thread
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
@@ -26,7 +33,6 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import chooses, selected
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.processes import answer_jobs, code_to_run, processors, start_workers
 from tabcontam.reading.word_decision import english
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.dataset_splits import load_tables
@@ -47,7 +53,6 @@ MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # the verdict of all row tests together
 WORTH = 8.0  # seconds of remaining work above which more processes are started
-START = code_to_run("tabcontam.calibration.power_study")
 Trials = dict[str, list[Trial]]  # by the test's id
 
 
@@ -206,9 +211,10 @@ def measure(study: Study, progress: Tell) -> dict[str, object]:
 
     Raises `UsageError`. `progress` is called with the number of runs that are done and the number of all runs.
     """
-    tests, (tables, serializer, prompts) = study.tests(), _opened(study)
+    tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
+    prompts = load_prompt_set(study.prompts)
     runs: dict[RunNumber, ByAnswerer] = {}
-    for place, run in _runs(study, tables, tests):
+    for place, run in _runs(study, tables, tests, serializer, prompts):
         runs[place] = run
         progress(len(runs), len(tables) * study.runs)
     ordered = [[runs[place, number] for number in range(study.runs)] for place in range(len(tables))]
@@ -224,17 +230,19 @@ def measure(study: Study, progress: Tell) -> dict[str, object]:
     }
 
 
-def _runs(study: Study, tables: Sequence[Table], tests: Sequence[Test]) -> Iterator[tuple[RunNumber, ByAnswerer]]:
+def _runs(
+    study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
+) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Yield the number and the results of every run. Several processes share the runs if that saves time."""
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
-        place = places.pop(0)
+        place, number = places.pop(0)
         began = perf_counter()
-        run = _numbered_run((study, tests, place))
+        run = run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
         took = perf_counter() - began
-        yield place, run
+        yield (place, number), run
         # The first run of a table is slower: it also computes the baseline, which later runs reuse.
-        if place[1] and took * len(places) > WORTH:
+        if number and took * len(places) > WORTH:
             yield from _side_by_side(study, tests, places)
             return
 
@@ -255,27 +263,65 @@ def run_once(
 def _side_by_side(
     study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Yield runs in order, from one process per processor; no process outlives the call."""
-    with start_workers(START, min(len(places), processors())) as answer:
-        jobs = [answer((study, tests, place)) for place in places]
-        for place, run in zip(places, jobs, strict=True):
-            yield place, run.result()
+    """Yield runs in the order in which they end, from one process per processor; no process outlives the call."""
+    left, busy = list(places), dict[Connection, RunNumber]()
+    workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
+    try:
+        for ours, _ in workers:
+            busy[ours] = left.pop(0)
+            ours.send(busy[ours])
+        while busy:
+            for ours in cast(list[Connection], wait(list(busy))):
+                place, found = busy.pop(ours), ours.recv()
+                if isinstance(found, Exception):
+                    raise found
+                if left:
+                    busy[ours] = left.pop(0)
+                    ours.send(busy[ours])
+                yield place, found
+    finally:  # also if the user pressed Ctrl-C
+        for ours, process in workers:
+            process.kill()
+            process.join()
+            ours.close()
 
 
-@lru_cache(1)
-def _opened(study: Study) -> tuple[Sequence[Table], Serializer, PromptSet]:
-    return study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
+def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
+    """Return a connection to a new process, and the process. Its pipe is its own: no lock remains if it is killed."""
+    context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
+    with _interrupts_ignored():  # the new process inherits this setting: only the first process handles Ctrl-C
+        process.start()
+    theirs.close()
+    return ours, process
 
 
-def _numbered_run(job: tuple[Study, Sequence[Test], RunNumber]) -> ByAnswerer:
-    study, tests, (place, number) = job
-    tables, serializer, prompts = _opened(study)
-    return run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
-def main() -> None:
-    """Send the results of the runs that another process asks for."""
-    answer_jobs(_numbered_run)
+def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
+    """Receive run numbers and send back the results of each run, in a process of its own, until it is killed."""
+    tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
+    while True:
+        try:
+            place, number = theirs.recv()
+        except EOFError:  # the first process has ended
+            return
+        try:
+            seed = study.seed * SEED_STEP + number
+            theirs.send(run_once(tables[place], tests, serializer, seed, study.alpha, prompts))
+        except Exception as error:
+            theirs.send(error)
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:

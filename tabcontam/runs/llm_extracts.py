@@ -4,6 +4,7 @@ If a process fails, this process makes the extract.
 """
 
 import io
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,16 +13,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.groups import grouped
-from tabcontam.processes import answer_jobs, code_to_run, processors, start_workers
+from tabcontam.processes import code_to_run, processors, read_value, start_workers, typed, write_value
 from tabcontam.report.recalled_cells import RecalledCellWriter
 from tabcontam.report.trial_digest import PageResult, RunDigestFacts, TrialDigest, TrialDigester, results_by_llm
 from tabcontam.report.trials_by_result import CachedTrial, Trial, TrialSource
 from tabcontam.runs.folder_part import records_in
-from tabcontam.runs.stored_trials import StoredTrials, TrialPlaces, conversion
+from tabcontam.runs.stored_trials import StoredTrials, conversion
+from tabcontam.verdicts.columns import values_of
 from tabcontam.verdicts.comparison import QueryOutcomes, answers_of, planned_alike
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
@@ -52,13 +54,30 @@ class ExtractionJob:
 
 @dataclass(frozen=True)
 class StoredJob:
-    """A job, with the file of its trials, the file's identity, and the places of the trials and of the references'."""
+    """A job in values that JSON allows: results by their columns, other facts of results by the results' indices.
 
-    job: ExtractionJob
+    `identity` is that of the file of trials, `places` has the places of each result's trials, and `of_references` those
+    of the references' trials.
+    """
+
+    results: Sequence[Mapping[str, Any]]
+    placed: Sequence[tuple[str, str, int]]
+    compared: Sequence[int]
+    facts: RunDigestFacts
+    by_id: bool
     path: Path
     identity: tuple[int, int] | None
-    places: TrialPlaces
-    of_references: TrialPlaces
+    places: Sequence[Sequence[int]]
+    of_references: Sequence[tuple[ResultKey, Sequence[int]]]
+
+
+@dataclass(frozen=True)
+class StoredExtract:
+    """An extract in values that JSON allows: `answers` has for each result whether it has trials, and hex digests."""
+
+    digest: TrialDigest
+    recalled: str
+    answers: Sequence[tuple[ResultKey, bool, Sequence[str], Sequence[str]]]
 
 
 @contextmanager
@@ -81,8 +100,9 @@ def llm_extracts(
         extracts: Iterator[tuple[str, LlmExtract]]
         extracts = ((llm, make_extract(job, trials.trials_of)) for llm, job in jobs.items())
         if helped and isinstance(trials, StoredTrials) and len(trials) >= SMALL:
+            workers = start_workers(START, 2, StoredJob, StoredExtract)
             with suppress(OSError):  # no process can be started
-                extracts = _made_elsewhere(jobs, trials, stack.enter_context(start_workers(START, 2)))
+                extracts = _made_elsewhere(jobs, trials, stack.enter_context(workers))
         yield extracts
 
 
@@ -100,7 +120,7 @@ def _made_elsewhere(
     def first() -> tuple[str, LlmExtract]:
         llm, extract = waiting.popleft()
         with suppress(Exception):  # if this process meets the same error, the report ends with it
-            return llm, extract.result()
+            return llm, read_extract(extract.result())
         return llm, make_extract(jobs[llm], trials.trials_of)
 
     for llm, job in jobs.items():
@@ -113,18 +133,47 @@ def _made_elsewhere(
 
 def stored_job(job: ExtractionJob, trials: StoredTrials) -> StoredJob:
     """Return a job with all that another process needs."""
-    places = {result.key: trials.places[result.key] for result in job.results if result.key in trials.places}
-    said = trials.shown.reference_places(places) if trials.shown else {}
-    return StoredJob(job, trials.path.resolve(), trials.identity, places, said)
+    numbers = {id(result): number for number, result in enumerate(job.results)}
+    keys = [result.key for result in job.results]
+    said = trials.shown.reference_places(keys) if trials.shown else {}
+    return StoredJob(
+        [values_of(result) for result in job.results],
+        [(one.place, one.label, numbers[id(one.result)]) for one in job.placed],
+        [number for number, key in enumerate(keys) if key in job.compared],
+        job.facts,
+        job.by_id,
+        trials.path.resolve(),
+        trials.identity,
+        [list(trials.places.get(key, ())) for key in keys],
+        [(key, list(places)) for key, places in said.items()],
+    )
 
 
-def make_stored_extract(stored: StoredJob) -> LlmExtract:
+def make_stored_extract(stored: StoredJob) -> StoredExtract:
     """Return the extract of a job that another process sent. Raises OSError if the file of trials is another one."""
-    said, records = StoredTrials(stored.path, stored.of_references), _records(stored.path.parent)
-    trials = StoredTrials(stored.path, stored.places, conversion(stored.job.results, said, records))
+    results = typed(stored.results, list[Result])
+    said, records = StoredTrials(stored.path, dict(stored.of_references)), _records(stored.path.parent)
+    places = {result.key: own for result, own in zip(results, stored.places, strict=True) if own}
+    trials = StoredTrials(stored.path, places, conversion(results, said, records))
     if trials.identity not in (stored.identity, None):
         raise OSError(f"another file has taken the place of {stored.path}")
-    return make_extract(stored.job, trials.trials_of)
+    placed = [PageResult(place, label, results[number]) for place, label, number in stored.placed]
+    compared = frozenset(results[number].key for number in stored.compared)
+    made = make_extract(ExtractionJob(results, placed, compared, stored.facts, stored.by_id), trials.trials_of)
+    answers = [
+        (key, one.has_trials, [query.hex() for query in one.right], [query.hex() for query in one.others])
+        for key, one in made.answers.items()
+    ]
+    return StoredExtract(made.digest, made.recalled, answers)
+
+
+def read_extract(stored: StoredExtract) -> LlmExtract:
+    """Return the extract that another process sent."""
+    answers = {
+        key: QueryOutcomes(there, *(frozenset(map(bytes.fromhex, own)) for own in (right, others)))
+        for key, there, right, others in stored.answers
+    }
+    return LlmExtract(stored.digest, stored.recalled, answers)
 
 
 _records = cache(lambda folder: records_in([folder]))
@@ -145,6 +194,10 @@ def make_extract(job: ExtractionJob, read: Callable[[ResultKey], Sequence[Trial]
 
 
 def main() -> None:
-    """Answer the jobs of a report with extracts."""
-    with disable_garbage_collector():  # no object here refers to itself, and a search for such objects takes long
-        answer_jobs(make_stored_extract)
+    """Write the extract for each job on standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report handles Ctrl-C, and ends this process
+    output, sys.stdout = cast(BinaryIO, sys.stdout.buffer), sys.stderr  # what a test of another package prints
+    # the garbage collector is off, as no object here refers to itself, and a search for such objects takes long
+    with disable_garbage_collector(), suppress(EOFError):
+        while True:
+            write_value(output, make_stored_extract(read_value(sys.stdin.buffer, StoredJob)), StoredExtract)

@@ -1,7 +1,7 @@
 """New tables of a plan are prepared by other processors, in processes that a run can do without."""
 
+import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
-from tabcontam.asking.preparing import PreparationJob, prepare_in_background
+from tabcontam.asking.preparation_jobs import job_of, table_from
+from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import StoredFactRegistry
 from tabcontam.baseline import chains
@@ -25,7 +26,7 @@ from tabcontam.baseline.stored_facts import folder_of
 from tabcontam.config import RunConfig
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.processes import start_process
+from tabcontam.processes import send, start_process
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -75,21 +76,21 @@ class FastProcessors(ThreadPoolExecutor):
 
 def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[str]:
     """The tests that processes are given to prepare, where they are fast enough to take all of them."""
-    jobs: list[PreparationJob] = []
+    jobs: list[bytes] = []
 
-    def noted(*given: Any) -> PreparationJob:
-        jobs.append(of(*given))
-        return jobs[-1]
+    def noted(process: "subprocess.Popen[bytes]", job: bytes) -> None:
+        if job.startswith(b"{"):
+            jobs.append(job)
+        send(process, job)
 
-    of = PreparationJob.of
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
-        patch.setattr(PreparationJob, "of", noted)
+        patch.setattr(preparing, "send", noted)
         with prepare_in_background(tables, IS, tests, RunConfig(seed=3)) as ready:
             for table in tables:
                 for test in tests:
                     ready(test, table)
-    return [test for job in jobs for test in job.tests]
+    return [test for job in jobs for test in json.loads(job)["tests"]]
 
 
 def facts(table: Table) -> list[tuple[object, ...]]:
@@ -131,15 +132,13 @@ def test_processes_begin_with_the_last_test_and_with_none_that_the_run_is_done_w
 ) -> None:
     go, begun = tmp_path / "go", tmp_path / "begun"
     script = f"""
-import pathlib, time
-from tabcontam.processes import ObjectPipe
-pipe = ObjectPipe.to_parent()
-while True:
+import json, pathlib, sys, time
+for line in sys.stdin:
     with open({str(begun)!r}, "a") as file:
-        print(*pipe.receive().tests, file=file)
+        print(*json.loads(line)["tests"], file=file)
     while not pathlib.Path({str(go)!r}).exists():
         time.sleep(0.02)
-    pipe.send("done")
+    print(json.dumps(["done", ""]), flush=True)
 """
     monkeypatch.setattr(preparing, "START", script)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
@@ -289,11 +288,10 @@ TABLES: Mapping[str, Table] = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_process_gets_the_whole_table(table: Table) -> None:
-    facts(table)  # which caches facts in it
-    job = PreparationJob.of(table, IS, [TEST], 0)
-    known = pickle.loads(pickle.dumps(job)).table
+    job = job_of(table, IS, [TEST], 0)
+    assert b"\n" not in job
+    known = table_from(json.loads(job)["table"])
     assert known == table
-    assert not known.facts
     assert folder_of(known) == folder_of(table)
 
 

@@ -1,10 +1,11 @@
 """The trials of a large run are taken by other processes as they are here, and none is lost where one of them dies."""
 
+import io
 import os
-import pickle
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -14,11 +15,28 @@ from tabcontam.report.html import Pages
 from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
 from tabcontam.runs import llm_extracts
 from tabcontam.runs.folder import merge
-from tabcontam.runs.llm_extracts import ExtractionJob, StoredJob, make_extract, make_stored_extract, stored_job
+from tabcontam.runs.llm_extracts import (
+    ExtractionJob,
+    StoredJob,
+    make_extract,
+    make_stored_extract,
+    read_extract,
+    stored_job,
+)
 from tabcontam.runs.stored_trials import StoredTrials, shown_lines
 from tests.runs.test_large_reports import everything, run_in
 
+T = TypeVar("T")
 LLMS = [f"m{number}" for number in range(1, 6)]
+
+
+def sent(value: T) -> T:
+    """The value as another process reads it."""
+    stream = io.BytesIO()
+    processes.write_value(stream, value, type(value))
+    stream.seek(0)
+    found: T = processes.read_value(stream, type(value))
+    return found
 
 
 @pytest.fixture
@@ -46,7 +64,7 @@ def test_what_a_process_keeps_is_what_is_kept_here(tmp_path: Path) -> None:
     for llm, own in grouped(cells, lambda cell: cell.llm).items():
         compared = frozenset(cell.key for cell in own[::2])
         job = ExtractionJob(own, results_by_llm(told)[llm], compared, RunDigestFacts.of(told), by_id=True)
-        there = pickle.loads(pickle.dumps(make_stored_extract(pickle.loads(pickle.dumps(stored_job(job, trials))))))
+        there = read_extract(sent(make_stored_extract(sent(stored_job(job, trials)))))
         here = make_extract(job, trials.trials_of)
         assert there == here
         assert here.digest.packed.shown

@@ -1,19 +1,17 @@
 """New tables of a plan, prepared on other machines while this one prepares the others.
 
-A machine gets all that a table's preparation needs, makes all stored facts about the table, and sends them
+A machine gets as JSON all that a table's preparation needs, makes all stored facts about the table, and sends them
 back. This machine writes them to its cache, and the run reads them there. The other machine stores nothing. The run
 waits for a table that another machine prepares, as preparing it here would not be faster. If the machine is lost, its
 table is offered again.
 """
 
 import asyncio
-import io
 import json
-import pickle
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 
-from tabcontam.asking.preparing import PreparationJob, made_with
+from tabcontam.asking.preparation_jobs import fill_cache, made_with, table_from
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import collect_stored_facts, folder_of, store_facts
 from tabcontam.extensions.cluster.machines import ClusterMachines, LostWorkError
@@ -86,15 +84,14 @@ def _store_facts(table: Table, message: bytes) -> list[str]:
 
 def stored_facts(job: bytes) -> Iterator[bytes]:
     """Yield, on another machine, why it cannot do the job ("" if it can), then the stored facts in pieces."""
-    sent = io.BytesIO(job)
-    if (theirs := pickle.load(sent)) != made_with():  # noqa: S301 - Ray itself sends pickles
-        yield f"a machine has {_listed(made_with())}, and this one {_listed(theirs)}".encode()
+    known = json.loads(job)
+    if known["made_with"] != made_with():
+        yield f"a machine has {_listed(made_with())}, and this one {_listed(known['made_with'])}".encode()
         return
     yield b""
-    known: PreparationJob = pickle.load(sent)  # noqa: S301
+    table = table_from(known["table"])
     with disable_garbage_collector(), collect_stored_facts() as found:
-        if known.table is not None:
-            known.fill_cache(known.table)
+        fill_cache(known, table)
     whole = json.dumps(found).encode()
     for start in range(0, len(whole), PIECE):
         yield whole[start : start + PIECE]

@@ -1,6 +1,6 @@
 """The rows next to the sampled rows in a file, among rows of the same kind (detected by `file_order_search.py`)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -26,6 +26,14 @@ class AdjoiningRows:
     def facts(self) -> dict[str, Any]:
         """Return all fields in a form that JSON can store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def read(cls, facts: Mapping[str, Any]) -> "AdjoiningRows":
+        """Return the object that `facts` described; `facts` may have been written to JSON and read again."""
+        before, after = (
+            tuple(row if row is None else tuple(row) for row in facts[name]) for name in ("before", "after")
+        )
+        return cls(facts["by"], facts["order"], tuple(facts["informative"]), before, after)
 
     def with_rows(self, change: Callable[[Rows], Rows]) -> "AdjoiningRows":
         """Return a copy with the rows that `change` makes of the rows before and after."""

@@ -1,10 +1,8 @@
 """New tables of a plan are prepared on other machines, whatever becomes of these."""
 
 import asyncio
-import io
 import json
 import os
-import pickle
 import signal
 import threading
 import time
@@ -17,7 +15,8 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import preparing
-from tabcontam.asking.preparing import PreparationJob, made_with, prepare_in_background
+from tabcontam.asking.preparation_jobs import job_of
+from tabcontam.asking.preparing import prepare_in_background
 from tabcontam.asking.query_plan import sheet_of
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of
@@ -60,13 +59,6 @@ def kept_of(table: Table) -> dict[str, str]:
     return {path.name: path.read_text("utf-8") for path in folder.glob("*")}
 
 
-def digest_of(given: bytes) -> str:
-    """The digest of the table of a job that is sent to a machine."""
-    sent = io.BytesIO(given)
-    assert pickle.load(sent) == made_with()
-    return str(pickle.load(sent).table.sha256)
-
-
 class Here(ClusterMachines):
     """Machines whose work is done in this process: `say` tells what comes of a table after it has begun."""
 
@@ -84,7 +76,7 @@ class Here(ClusterMachines):
 
     async def doing(self, work: object, given: bytes) -> AsyncGenerator[bytes]:
         """What is said of the table."""
-        digest = digest_of(given)
+        digest = json.loads(given)["table"]["sha256"]
         self.asked.append(digest)
         yield b""
         yield self.say(digest)
@@ -99,7 +91,7 @@ def said(text: str, table: Table) -> bytes:
 
 def sent(machines: ClusterMachines, left: PreparationQueue, found: StoredFactRegistry) -> None:
     """Have these machines prepare what is left."""
-    asyncio.run(prepare_remotely(machines, left, found, lambda table: PreparationJob.of(table, IS, TESTS, 0).sent()))
+    asyncio.run(prepare_remotely(machines, left, found, lambda table: job_of(table, IS, TESTS, 0)))
 
 
 def test_what_machines_find_is_kept_and_read_by_the_run() -> None:
@@ -169,7 +161,7 @@ def test_a_table_that_has_to_wait_for_a_machine_may_be_begun_here() -> None:
 
     class Crowded(Here):
         async def doing(self, work: object, given: bytes) -> AsyncGenerator[bytes]:
-            if digest_of(given) == table.sha256:
+            if json.loads(given)["table"]["sha256"] == table.sha256:
                 left.write(TESTS[0], table)
             async for one in super().doing(work, given):
                 yield one
@@ -251,7 +243,7 @@ def test_without_a_head_the_run_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -
 def test_another_machine_finds_what_this_one_does(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_preparation, "PIECE", 1000)
     table = ships(0)
-    begun, *pieces = stored_facts(PreparationJob.of(table, IS, TESTS, 3).sent())
+    begun, *pieces = stored_facts(job_of(table, IS, TESTS, 3))
     assert begun == b""
     assert list(cache.iterdir()) == []
     for test in TESTS:
@@ -282,7 +274,7 @@ def test_a_node_that_is_killed_while_it_prepares_changes_nothing(
     doing = ClusterMachines.doing
 
     async def disturbed(self: ClusterMachines, work: Any, given: bytes) -> AsyncGenerator[bytes]:
-        digest = digest_of(given)
+        digest = json.loads(given)["table"]["sha256"]
         asked.append(digest)
         async for one in doing(self, work, given):
             begun.add(digest)

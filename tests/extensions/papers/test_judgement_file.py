@@ -1,6 +1,5 @@
 """Judgements in the folders of runs: reports show them, and no other report may replace them."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
 from tabcontam.runs import llm_extracts
 from tabcontam.runs.folder import load, merge
 from tabcontam.runs.stored_trials import StoredTrials, shown_lines
+from tests.runs.test_llm_extracts import sent
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_another_process_shows_the_judgements_as_they_are_shown_here(made: Path)
     trials = shown_lines(made, found.results)
     (placed,) = results_by_llm(found).values()
     job = llm_extracts.ExtractionJob(found.results, placed, frozenset(), RunDigestFacts.of(found), by_id=True)
-    there = llm_extracts.make_stored_extract(pickle.loads(pickle.dumps(llm_extracts.stored_job(job, trials))))
+    there = llm_extracts.read_extract(llm_extracts.make_stored_extract(sent(llm_extracts.stored_job(job, trials))))
     without = llm_extracts.make_extract(job, StoredTrials(trials.path, trials.places).trials_of)
     assert there == llm_extracts.make_extract(job, trials.trials_of) != without
 

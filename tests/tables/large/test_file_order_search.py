@@ -1,7 +1,7 @@
 """Rows that stand next to a kept one among those of its kind: found while the file goes by, and learned from."""
 
 import csv
-import pickle
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -10,9 +10,12 @@ from random import Random
 
 import pytest
 
+from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
+from tabcontam.evidence.registry import by_id
 from tabcontam.tables.large import large_table_reading, table_excerpt, text_streams
 from tabcontam.tables.large.adjoining_rows import Row
+from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 
 COLUMNS = ["time", "account", "amount", "balance", "memo", "target"]
@@ -64,7 +67,9 @@ def test_the_rows_next_to_a_kept_one_among_those_of_its_kind_are_found(tmp_path:
         behind |= {row: one for row, one in pairwise(own) if row}
     assert line.before == tuple(before[row] for row in table.rows)
     assert line.after == tuple(behind[row] for row in table.rows)
-    again = pickle.loads(pickle.dumps(table))
+    job = job_of(table, load_serializer("is"), [by_id()["feature_completion"]], 0)
+    assert b'"adjoining"' in job
+    again = table_from(json.loads(job)["table"])
     assert again.whole == table.whole
 
 

@@ -5,7 +5,6 @@ import csv
 import gzip
 import json
 import lzma
-import pickle
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.asking.preparing import PreparationJob
+from tabcontam.asking.preparation_jobs import job_of, table_from
 from tabcontam.baseline.table_predictions import predict_rows
 from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
@@ -380,8 +379,8 @@ def test_what_needs_all_rows_says_so(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_process_that_prepares_gets_what_is_known_of_all_rows(tmp_path: Path) -> None:
     table = load_table(str(written(tmp_path / "a.csv", *table_of(10))), target="target")
-    job = PreparationJob.of(table, load_serializer("is"), [by_id()["feature_completion"]], 0)
-    assert pickle.loads(pickle.dumps(job)).table == table
+    job = job_of(table, load_serializer("is"), [by_id()["feature_completion"]], 0)
+    assert table_from(json.loads(job)["table"]) == table
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ not depend on the number or the speed of the processes.
 """
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import IO, Any
+from typing import BinaryIO, cast
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Lookup
@@ -24,11 +23,9 @@ from tabcontam.extensions.corpora.search.file_forms import FileForm
 from tabcontam.extensions.corpora.search.lookup_matches import LookupMatches
 from tabcontam.extensions.corpora.search.portions import read
 from tabcontam.extensions.corpora.search.tally import Tally
-from tabcontam.processes import code_to_run, processors, start_process
+from tabcontam.processes import code_to_run, processors, read_value, start_process, write_value
 
 START = code_to_run("tabcontam.extensions.corpora.search.corpus_pass")
-
-ENDED = (BrokenPipeError, EOFError, pickle.UnpicklingError)  # errors when the other process has ended
 
 ReportBytes = Callable[[int, int], None]  # bytes that were read, bytes of all files
 
@@ -39,6 +36,25 @@ class SearchStoppedError(Exception):
 
 class ProcessLostError(Exception):
     """The error for a search process that ended before its work was done. The message is one line."""
+
+
+@dataclass(frozen=True)
+class SearchJob:
+    """A portion to search, and the numbers of the lookups that are `over`: no more documents are counted for them."""
+
+    portion: Portion
+    over: Sequence[int]
+
+
+@dataclass(frozen=True)
+class SearchNews:
+    """A message of a search process: the bytes that it has `read`, what it `found` in a portion, or its last error."""
+
+    read: int = 0
+    found: dict[int, LookupMatches] | None = None
+    tally: Tally = field(default_factory=Tally)
+    error: str = ""
+    mistake: bool = False  # whether the error is one that the user can mend
 
 
 @dataclass(eq=False)
@@ -116,26 +132,25 @@ class CorpusPass:
         """Start a process and have it search one portion after the other."""
         with start_process(START, {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}) as process:
             self._processes.append(process)
-            if not process.stdin or not process.stdout:
-                return
-            with suppress(*ENDED):
-                _send(process.stdin, self.lookups)
+            given, output = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+            with suppress(BrokenPipeError, EOFError):
+                write_value(given, self.lookups, Sequence[Lookup])
                 for place in self._places():
-                    _send(process.stdin, (self.portions[place], self._over()))
-                    self._receive(place, process.stdout)
+                    write_value(given, SearchJob(self.portions[place], self._over()), SearchJob)
+                    self._receive(place, output)
             with suppress(BrokenPipeError):
-                process.stdin.close()
+                given.close()
             if process.wait() and not self._stop.is_set():
                 raise ProcessLostError("a process that searched the corpus ended early; there may be too little memory")
 
-    def _receive(self, place: int, output: IO[bytes]) -> None:
+    def _receive(self, place: int, output: BinaryIO) -> None:
         """Receive the progress and the result of a process for the portion with index `place`."""
         report = self._reporter(place)
-        while isinstance(answer := _receive(output), int):
-            report(answer)
-        if isinstance(answer, Exception):
-            raise answer
-        self._join(place, *answer)
+        while (news := read_value(output, SearchNews)).found is None:
+            if news.error:
+                raise UsageError(news.error) if news.mistake else ProcessLostError(news.error)
+            report(news.read)
+        self._join(place, news.found, news.tally)
 
     def _reporter(self, place: int) -> Callable[[int], None]:
         """Return a function that adds a number of bytes, just searched in this portion, to the progress."""
@@ -174,30 +189,28 @@ def _searched(
     return search.find_matches(read(portion, tally=tally), goes_on, over, report)
 
 
-def _send(stream: IO[bytes], what: object) -> None:
-    pickle.dump(what, stream)
-    stream.flush()
-
-
-def _receive(stream: IO[bytes]) -> Any:
-    return pickle.load(stream)  # noqa: S301 - from our own process
-
-
 def main() -> None:
-    """Search portions for lookups: standard input has the lookups, then portions, each with what needs no search.
+    """Search portions for lookups: standard input has the lookups, then a `SearchJob` for each portion.
 
-    For each portion, standard output has the bytes of each block searched, and the matches and the tally, or an error.
+    Standard output has `SearchNews`: the bytes of each block searched, and for each portion what was found, or an
+    error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run handles Ctrl-C, and ends this process
-    given, output = sys.stdin.buffer, sys.stdout.buffer
-    search = CorpusSearch(_receive(given))
+    given, output = sys.stdin.buffer, cast(BinaryIO, sys.stdout.buffer)
+
+    def report(size: int) -> None:
+        write_value(output, SearchNews(read=size), SearchNews)
+
+    search = CorpusSearch(read_value(given, Sequence[Lookup]))
     with suppress(EOFError):
         while True:
-            (portion, over), tally = _receive(given), Tally()
+            job, tally = read_value(given, SearchJob), Tally()
             try:
-                found = _searched(search, portion, over, tally, lambda size: _send(output, size))
+                news = SearchNews(found=_searched(search, job.portion, job.over, tally, report), tally=tally)
+            except UsageError as error:
+                news = SearchNews(error=str(error), mistake=True)
             except Exception as error:  # the process of the run reports any error
-                lost = ProcessLostError(f"{portion.name}: {type(error).__name__}: {error}"[:500])
-                _send(output, error if isinstance(error, UsageError) else lost)
+                news = SearchNews(error=f"{job.portion.name}: {type(error).__name__}: {error}"[:500])
+            write_value(output, news, SearchNews)
+            if news.error:
                 return
-            _send(output, (found, tally))
