@@ -29,6 +29,10 @@ from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.results import RunResults
 
 SMALL = 20_000  # with fewer trials, a process would start too late to be useful
+FIELDS = (  # the columns of a result that reading its trials needs: to send all columns takes several times as long
+    "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "source",
+    "kind", "verdict", "control", "queries", "null", "reference",
+)  # fmt: skip
 START = code_to_run("tabcontam.runs.llm_extracts")
 
 
@@ -54,7 +58,7 @@ class ExtractionJob:
 
 @dataclass(frozen=True)
 class StoredJob:
-    """A job in values that JSON allows: results by their columns, other facts of results by the results' indices.
+    """A job in values that JSON allows: results by some columns, other facts of results by the results' indices.
 
     `identity` is that of the file of trials, `places` has the places of each result's trials, and `of_references` those
     of the references' trials.
@@ -137,7 +141,7 @@ def stored_job(job: ExtractionJob, trials: StoredTrials) -> StoredJob:
     keys = [result.key for result in job.results]
     said = trials.shown.reference_places(keys) if trials.shown else {}
     return StoredJob(
-        [values_of(result) for result in job.results],
+        [{name: values[name] for name in FIELDS} for values in map(values_of, job.results)],
         [(one.place, one.label, numbers[id(one.result)]) for one in job.placed],
         [number for number, key in enumerate(keys) if key in job.compared],
         job.facts,
