@@ -23,7 +23,6 @@ from tabcontam.models.base import as_reply
 from tabcontam.models.openai.replies import chat_answer
 from tabcontam.reading.answer_text import is_mark, same_value
 from tabcontam.reading.endless_answers import goes_on
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.made_orders import orders
@@ -74,7 +73,7 @@ def cells_of(case: Mapping[str, Any]) -> Mapping[str, str | None]:
     """The asked cells that count as read."""
     test, serializer = by_id()[case["test"]], load_serializers()[SERIALIZER]
     trial = complete_reply(test, Trial(query_of(case), reply_of(case)), serializer)
-    reading = read_trial(test, trial, serializer, english()).reading
+    reading = read_trial(test, trial, serializer).reading
     if reading is None or not reading.readable:
         return {}
     assert isinstance(reading.parsed, Mapping)

@@ -32,7 +32,6 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai.provider import OpenAIModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.result_types import Result, ResultKey
@@ -99,7 +98,7 @@ def made(cells: Sequence[PlannedResult], folder: Path, connections: int | None) 
     """A session with its journal and its store, as a run has them."""
     options = RunConfig(max_connections=connections)
     store = Store.open(folder / "replies.sqlite")
-    return Session(cells, options, english(), Journal(folder), Progress(), store)
+    return Session(cells, options, Journal(folder), Progress(), store)
 
 
 def asked(session: Session) -> float:

@@ -29,7 +29,6 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.shares import is_fresh
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.table import Table, load_table
@@ -121,7 +120,7 @@ def run(own: Pool, skill: str, share: float, drift: float, rng: Random) -> Run:
         truth = str(query.expected[0])
         answer = truth if is_right(query) else next(one for one in query.asked if one != truth)
         reply = Reply(answer, ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return Run(own.table.name, TEST.weigh(trials, MEMORY_SHARE_LEVEL), share * (1 - accuracy))
 
 

@@ -29,7 +29,6 @@ from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletio
 from tabcontam.extensions.papers.guided.guided_test import WRONG_LABEL, arm_of, first_piece
 from tabcontam.extensions.papers.guided.word_runs import longest
 from tabcontam.extensions.papers.thresholds import MOST_RECITED_CHANCE
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
@@ -170,7 +169,7 @@ def written(path: Path, runs: int) -> None:
         queries = test.planned(table, serializer, seeded(table, seed, test.id))
         for name, says in writers.items():
             replies = [(query, Reply(says(query), ReplyState.OK)) for query in queries]
-            trials = [Trial(query, reply, test.read(query, reply, serializer, english())) for query, reply in replies]
+            trials = [Trial(query, reply, test.read(query, reply, serializer)) for query, reply in replies]
             cell = build_result(name_of, test, trials, len(trials), CALIBRATED, ALPHA)
             found[name, "calibrated"] += (cell.evidence.p_value or 0) <= ALPHA
             found[name, "paper"] += cell.decision.paper_verdict is Verdict.CONTAMINATED

@@ -15,7 +15,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import KINDS, open_control
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
@@ -33,7 +32,7 @@ def found(kind: str, table: Table, serializer_name: str = "is", seed: int = 0) -
     async def scored() -> list[Trial]:
         return [Trial(query, await model.score(ModelRequest(query.question, query.max_tokens))) for query in queries]
 
-    trials = [read_trial(test, trial, serializer, english()) for trial in asyncio.run(scored())]
+    trials = [read_trial(test, trial, serializer) for trial in asyncio.run(scored())]
     return test.weigh(trials, 0.01)
 
 

@@ -25,13 +25,11 @@ from typing import Any
 
 from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState
 from tabcontam.extensions.papers.answers_of_several_rows import cell_name
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
 from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken
 from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.extensions.papers.thresholds import CSV_ROWS_BEFORE
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 
@@ -253,7 +251,7 @@ def _right(test: RawTest, shown: str, asked: Sequence[str], expected: Sequence[s
     prompt = Prompt((Message("user", shown),), shown, shown)
     query = Query("query", lambda: prompt, tuple(asked), tuple(expected), 99)
     reply = Reply(answer, ReplyState.OK if answer else ReplyState.EMPTY)
-    return test.read(query, reply, load_serializers()["csv"], english()).paper_hit
+    return test.read(query, reply, load_serializers()["csv"]).paper_hit
 
 
 def _next_row(shown: str, truth: str, answer: str) -> bool:

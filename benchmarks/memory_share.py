@@ -30,7 +30,6 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
@@ -135,7 +134,7 @@ def asked(queries: Sequence[Query], answerer: Answerer, share: float, likeness: 
         truth = str(query.expected[0])
         wrong = next(answer for answer in query.asked if answer != truth)
         reply = Reply(truth if right else wrong, ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, MEMORY_SHARE_LEVEL)
 
 

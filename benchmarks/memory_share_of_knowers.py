@@ -19,7 +19,6 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare
 from tabcontam.evidence.thresholds import MEMORY_SHARE_LEVEL
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.twins.twin_making import unseen
@@ -213,7 +212,7 @@ def ask(table: Table, knows: Knows, found: Found) -> None:
         own = dict(zip(table.columns, table.rows[row], strict=True))
         moved = dict(zip(twin.features, twin.rows[twin.place[row]], strict=True))
         reply = Reply(knows(moved if query.decoy_of else own), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     weighed = TEST.weigh(trials, MEMORY_SHARE_LEVEL)
     said = [knows(dict(zip(twin.features, row, strict=True))) for row in twin.rows]
     found.wrong.append(sum(one != label for one, label in zip(said, twin.labels, strict=True)) / len(said))

@@ -24,7 +24,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.extensions.corpora.search.provider import CorpusModel
 from tabcontam.models.base import ModelRequest
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
@@ -93,7 +92,7 @@ async def _searched(queries: Sequence[Query], folder: Path) -> list[Trial]:
     await model.connect()
     answers = await asyncio.gather(*(model.search(ModelRequest(query.question)) for query in queries))
     await model.close()
-    return [read_trial(TEST, Trial(query, one), IS, english()) for query, one in zip(queries, answers, strict=True)]
+    return [read_trial(TEST, Trial(query, one), IS) for query, one in zip(queries, answers, strict=True)]
 
 
 def weighed(queries: Sequence[Query], text: str) -> Evidence:

@@ -58,7 +58,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedResult]:
 def look_up(cells: Sequence[PlannedResult], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
     store = Store.open(folder / "replies.sqlite")
-    session = Session(cells, RunConfig(), english(), Journal(folder), Progress(), store)
+    session = Session(cells, RunConfig(), Journal(folder), Progress(), store)
     session.recall()
     store.close()
 

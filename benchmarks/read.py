@@ -14,7 +14,6 @@ from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Query, Reply, ReplyState
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.answerers import reply_of
@@ -48,14 +47,13 @@ ANSWERS: Mapping[str, Answer] = {
 
 def readings(cells: Sequence[PlannedResult], answer: Answer) -> Iterator[tuple[str, float]]:
     """The test and the milliseconds of each query's reading."""
-    dictionary = english()
     for cell in cells:
         for query in cell.queries:
             reply = answer(cell, query)
             start = perf_counter()
             if reply.state is ReplyState.TRUNCATED:
                 cell.test.complete(query, reply.text, cell.serializer)
-            cell.test.read(query, reply, cell.serializer, dictionary)
+            cell.test.read(query, reply, cell.serializer)
             yield cell.test.id, (perf_counter() - start) * 1e3
 
 

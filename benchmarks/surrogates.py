@@ -24,9 +24,8 @@ from tabcontam.evidence.base import Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table, load_table
@@ -176,9 +175,7 @@ def said(table: Table, queries: Sequence[Query], rest: Sequence[Row]) -> Iterato
                     query = own[number]
                     texts = (str(query.expected[0]), *query.not_expected)
                     reply = Likelihoods(tuple(says(asked[number], texts).tolist()), ReplyState.OK)
-                    answers.setdefault(f"{way}, {knows}", []).append(
-                        read_trial(TEST, Trial(query, reply), IS, english())
-                    )
+                    answers.setdefault(f"{way}, {knows}", []).append(read_trial(TEST, Trial(query, reply), IS))
     for name, trials in answers.items():
         found = TEST.weigh(trials, LEVEL)
         yield name, found.p_value or 0.0, standing(found)

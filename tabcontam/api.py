@@ -7,6 +7,7 @@ option such as `--send-rows` is written as the Python argument `send_rows=True`.
 import inspect
 import os.path
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +21,11 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.models.labels import write_labels
 from tabcontam.tables.frames import is_frame, to_frame
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.document import as_document, columns_of, read_results, rest_of, results_of, whole_of
-from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
-from tabcontam.verdicts.gate import GateDecision
+from tabcontam.verdicts.document import RESULTS, as_document, read_results, read_without_results
+from tabcontam.verdicts.gate import EarlierRun, GateDecision, judge
 from tabcontam.verdicts.llm_ranking import Rank
 from tabcontam.verdicts.name_lookup import llms_named, places_named
-from tabcontam.verdicts.parquet_results import ParquetResults
+from tabcontam.verdicts.result_lines import count_results, select_lines
 from tabcontam.verdicts.result_types import Result, TableVerdict, count
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -41,25 +41,22 @@ if TYPE_CHECKING:
 class Results:
     """The results of a run. `folder` contains the run's results.json, its trials and its report.
 
-    The results of a large run stay on disk, as Parquet: tables, ranking and selected results are read from there, and
-    all results only when all are needed. A notebook displays an object of this class as the heatmap.
+    The results of the tests of a large run are left `on_disk`: `source` lacks them, and they are read from results.json
+    when they are needed. A notebook displays an object of this class as the heatmap.
     """
 
     folder: Path
-    source: RunResults | ParquetResults
+    source: RunResults
+    on_disk: bool = False
 
     @cached_property
     def run_results(self) -> RunResults:
         """The whole content of results.json."""
-        return self.source if isinstance(self.source, RunResults) else whole_of(self.source)
-
-    @cached_property
-    def _overview(self) -> RunResults:
-        return self.source if isinstance(self.source, RunResults) else rest_of(self.source)
+        return read_results(self.folder) if self.on_disk else self.source
 
     def __repr__(self) -> str:
-        if isinstance(self.source, ParquetResults):
-            stored = f"{self.source.count} results, read from disk when needed"
+        if self.on_disk:
+            stored = f"{count_results(self.folder / RESULTS)} results, read from disk when needed"
             return visible(f"<Results {self.folder}: {stored}>", line=True)
         llms = dict.fromkeys(result.llm for result in self.results)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
@@ -85,12 +82,12 @@ class Results:
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
         """The joint verdict of the row tests on each (LLM, dataset, serializer, prompt set)."""
-        return self._overview.tables_in_order
+        return self.source.tables_in_order
 
     @property
     def ranking(self) -> list[Rank]:
         """The LLMs under test, the most contaminated first."""
-        return self._overview.ranks_in_order
+        return self.source.ranks_in_order
 
     @name_options_in_python()
     def select(
@@ -111,8 +108,9 @@ class Results:
                 raise unknown("verdict", word, list(Verdict))
         given = {"llm": llm, "dataset": dataset, "test": test, "verdict": verdict}
         wanted = {name: several_of(words) for name, words in given.items() if words}
-        if isinstance(self.source, ParquetResults):
-            return results_of(self.source, **wanted)
+        if self.on_disk:
+            with suppress(OSError, ValueError):  # below, the whole file is read, and the fault is named
+                return select_lines(self.folder / RESULTS, wanted)
         return tuple(
             result for result in self.results if all(getattr(result, name) in words for name, words in wanted.items())
         )
@@ -148,7 +146,7 @@ class Results:
         fails. Raises `UsageError` for a name that is not in the results and for a condition that does not exist.
         """
         past = load_results(baseline) if isinstance(baseline, str | Path) else baseline
-        return judge_new(
+        return judge(
             self.run_results,
             EarlierRun(str(past.folder), past.run_results) if past else None,
             llms=several_of(llm),
@@ -229,10 +227,11 @@ run.__doc__ = "\n    ".join([str(run.__doc__).rstrip(), *(setting.in_python for 
 def load_results(folder: str | Path) -> Results:
     """Return the results of a past run, or of recorded answers, from its folder. Raises `UsageError`.
 
-    A large run's folder has results.parquet. If pyarrow is installed, its results are read only when they are needed.
+    The results of the tests of a large run are read only when they are needed.
     """
     folder = Path(folder)
-    return Results(folder, columns_of(folder) or read_results(folder))
+    stored = read_without_results(folder)
+    return Results(folder, stored or read_results(folder), on_disk=stored is not None)
 
 
 @name_options_in_python()

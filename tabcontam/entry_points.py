@@ -13,7 +13,6 @@ from functools import cache, reduce
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-from tabcontam.config import CORE, FURTHER, Setting
 from tabcontam.errors import UsageError
 
 OWN = "tabcontam"
@@ -159,6 +158,8 @@ def names_of(group: str, what: str, built_in: Collection[str]) -> tuple[str, ...
 @cache
 def load_settings() -> None:
     """Add the settings of extensions to those of the core. Raises `UsageError` for one whose name is taken."""
+    from tabcontam.config import CORE, FURTHER, Setting
+
     for name, group in offered("tabcontam.settings", "group of settings", tuple).items():
         for setting in group:
             if not isinstance(setting, Setting) or {**CORE, **FURTHER}.get(setting.name, setting) is not setting:
@@ -170,22 +171,16 @@ def load_settings() -> None:
 def raise_as_usage_error(
     point: EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Turn errors of another package's code into a `UsageError` of one line. Errors of types in `passing` are
-    unchanged.
-    """
+    """Turn errors of another package's code into a `UsageError` of one line, except those of types in `passing`."""
     try:
         yield
     except passing:
         raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{describe_entry_point(point, what)} {failed}: {_reason(error)}") from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+        raise UsageError(f"{describe_entry_point(point, what)} {failed}: {reason}") from error
 
 
 def describe_entry_point(point: EntryPoint, what: str) -> str:
     """Return the words that name an entry point in a message."""
     return f"{what} {point.name!r} of the package {point.package}"
-
-
-def _reason(error: BaseException) -> str:
-    """Return an exception in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import IntEnum
 
-from tabcontam.config import settings
-
 
 class Exit(IntEnum):
     """The exit codes, numbered as in pytest."""
@@ -70,6 +68,8 @@ def option(word: str, *values: object) -> str:
 
     With `values`, the text contains them: `--llm a --llm b` is `llm=['a', 'b']`.
     """
+    from tabcontam.config import settings
+
     setting = settings().get(word)
     if _python.get():
         if not values and (setting.switch if setting else word == "incomplete"):

@@ -74,18 +74,25 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
     The file's mode follows the user's umask, as for any new file.
     """
-    if isinstance(content, str):
-        content = content.encode("utf-8", ESCAPED)
     temporary = temporary_name(path)
-    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o666)
+    _create(temporary, content.encode("utf-8", ESCAPED) if isinstance(content, str) else content, 0o666)
+    try:
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _create(path: Path, content: bytes, mode: int) -> None:
+    """Write a new file. If writing fails, the file is deleted."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        os.unlink(path)
         raise
 
 
@@ -113,12 +120,4 @@ def write_secret(path: Path, content: str) -> None:
 
     Raises `FileExistsError` if the file exists, without changing it, and `OSError`.
     """
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        os.unlink(path)
-        raise
+    _create(path, content.encode(), 0o600)

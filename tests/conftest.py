@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import tabcontam
-from tabcontam.verdicts import document, json_text
+from tabcontam.verdicts import document, result_lines
 from tabcontam.verdicts.results import RunResults
 from tests.loopback_certificates import no_authorities as without_authorities
 from tests.results_schema import checked
@@ -50,11 +50,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
-def checked_pieces(results: object) -> Iterator[str]:
-    """The text of a document; every results.json that is written or printed is checked against its schema."""
-    if isinstance(results, RunResults):  # `power` prints documents of its own
-        checked(document.as_document(results))
-    return json_text.pieces(results)
+def checked_pieces(results: RunResults) -> Iterator[str]:
+    """The text of results; every results.json that is written or printed is checked against its schema."""
+    checked(document.as_document(results))
+    return result_lines.pieces(results)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,7 +33,6 @@ from tabcontam.evidence.mixins import FeatureTest
 from tabcontam.models import provider_registry as subjects
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import ModelSettings, Provider
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -90,7 +89,7 @@ class RowsHeld(FeatureTest):
             for row, cells in enumerate(table.rows[:ROWS])
         ]
 
-    def read(self, query: Query, reply: Matches, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Matches, serializer: Serializer) -> Reading:
         """Whether a document was found."""
         held = reply.documents > 0
         parsed = {query.asked[0]: query.expected[0] if held else None}

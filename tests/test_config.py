@@ -45,7 +45,6 @@ def offering(value: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Offer a group of settings as an installed package does."""
     added_points(monkeypatch, "tabcontam.settings", [("digging", value, "digs")])
     monkeypatch.setattr(config, "FURTHER", {})
-    monkeypatch.setattr("tabcontam.entry_points.FURTHER", config.FURTHER)
     entry_points.offered.cache_clear()
     entry_points.load_settings.cache_clear()
     yield

@@ -85,3 +85,15 @@ def test_the_package_of_the_docs_adds_a_format_and_a_command(tmp_path: Path) -> 
         for words in (("report", sample, "--format", "hits"), ("hits", sample))
     ]
     assert len(printed[0].splitlines()) == int(printed[1]) > 0
+
+
+def test_help_imports_no_command_of_an_extension() -> None:
+    program = (
+        "import sys, tabcontam.cli.commands as cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: print(*(name for name in sys.modules if name.endswith('_command')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == ""

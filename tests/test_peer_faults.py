@@ -43,7 +43,6 @@ from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import PromptForm
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai.provider import OpenAIModel
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import record
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.row_draws import seeded
@@ -78,7 +77,7 @@ def asked_by_all() -> dict[str, Sequence[Query]]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS)
 
 
 def weighed(queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
@@ -98,7 +97,7 @@ def judged(test: str, replies: Sequence[Reply], queries: Sequence[Query] = ()) -
     """The cell that these replies make."""
     name = ResultKey("m", "ships", "e", "is", test)
     trials = [
-        read_trial(by_id()[test], Trial(query, reply), IS, english())
+        read_trial(by_id()[test], Trial(query, reply), IS)
         for query, reply in zip(queries or asked(test), replies, strict=True)
     ]
     (cell,) = conclude(
@@ -431,7 +430,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     )
     options = RunConfig()
     cells = plan([RunSource(SimulatedModel("oracle"))], [table], [IS], [VALUE], options)
-    session = Session(cells, options, english(), Journal(tmp_path), Progress())
+    session = Session(cells, options, Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())
     of = build_results(replace(parse_results(document([])).run, alpha=ALPHA), session.results())

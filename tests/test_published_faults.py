@@ -30,7 +30,6 @@ from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import IncompleteCompletion
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
@@ -71,7 +70,7 @@ def weighable(test: str) -> Sequence[Query]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, ReplyState.OK), IS)
 
 
 def trials(queries: Sequence[Query], answer: Answerer) -> list[Trial]:

@@ -14,7 +14,6 @@ from tabcontam.config import CALIBRATED
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.models.base import PromptForm
-from tabcontam.reading.word_decision import english
 from tabcontam.verdicts.thresholds import ALPHA
 
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
@@ -87,9 +86,7 @@ def trials_of(cells: Iterable[PlannedResult], form: PromptForm, answers: Answers
         if any(answer is None for _, answer in asked):
             return None
         found[cell.test.id] = [
-            read_trial(
-                cell.test, complete_reply(cell.test, Trial(query, answer), cell.serializer), cell.serializer, english()
-            )
+            read_trial(cell.test, complete_reply(cell.test, Trial(query, answer), cell.serializer), cell.serializer)
             for query, answer in asked
             if answer is not None
         ]

@@ -29,7 +29,6 @@ from tabcontam.models.base import Model, unserved
 from tabcontam.models.batch_api import Batches
 from tabcontam.models.prices import FREE, Price
 from tabcontam.models.prompt_form import PromptForm
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_building import surely_contaminated
 from tabcontam.verdicts.result_types import ResultKey
@@ -41,7 +40,6 @@ UNANSWERED = (ReplyState.REFUSED, ReplyState.TRUNCATED, ReplyState.EMPTY)  # ask
 class Session(Account):
     """One run over planned results. `ask()` may be stopped at any time; `results()` returns the results so far."""
 
-    dictionary: Dictionary
     journal: Journal
     progress: Progress
     store: Store = field(default_factory=Store)
@@ -411,7 +409,7 @@ class Session(Account):
             self.stop()
 
     def _read(self, planned: PlannedResult, trial: Trial) -> Trial:
-        return read_trial(planned.test, trial, planned.serializer, self.dictionary)
+        return read_trial(planned.test, trial, planned.serializer)
 
     def _read_whole(self, planned: PlannedResult, trial: Trial) -> Trial:
         return self._read(planned, complete_reply(planned.test, trial, planned.serializer))

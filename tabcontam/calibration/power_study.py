@@ -33,7 +33,6 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import chooses, selected
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.known_rows import load_known, with_known
@@ -95,7 +94,7 @@ class AnswererPlan:
         """Return the reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
-            self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer, english())
+            self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer)
         return self.readings[key]
 
 

@@ -15,7 +15,6 @@ from types import FrameType
 
 from tabcontam.cli.arguments import commands_of, find_command, parser, typed_options
 from tabcontam.cli.printing import console_of, discard_output, print_json
-from tabcontam.cli.shell_completion import ASKED, complete
 from tabcontam.errors import Exit, UsageError
 from tabcontam.version import __version__
 
@@ -24,18 +23,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. Return its exit code."""
     began = time.monotonic()
     typed = sys.argv[1:] if arguments is None else arguments
-    command_line = parser(() if ASKED in os.environ else typed)
+    a_shell_asks = "_ARGCOMPLETE" in os.environ  # for the possible next words
+    command_line = parser(() if a_shell_asks else typed)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names and replies may contain unprintable characters
     try:
         with _ended_as_by_ctrl_c():
-            complete(command_line)
+            if a_shell_asks:
+                from tabcontam.cli.shell_completion import complete
+
+                complete(command_line)
             options = command_line.parse_args(typed, argparse.Namespace(began=began))
             if options.command is None:  # a person wants the list of commands; a script has omitted its command
                 command_line.print_help()
                 return Exit.USAGE
-            _set_defaults(options, command_line, typed)
+            if hasattr(options, "no_defaults"):
+                from tabcontam.cli.project_defaults import set_defaults
+
+                options.defaults = set_defaults(options, commands_of(command_line), lambda: typed_options(typed))
+                if options.defaults:
+                    print(options.defaults, file=sys.stderr)
             return find_command(options.command).run(options) or Exit.DONE
     except UsageError as error:
         from tabcontam.verdicts.wording import visible
@@ -81,17 +89,6 @@ def _ended_as_by_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _set_defaults(options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
-    """Set and print the options from a project's pyproject.toml before anything is asked. A run records them, too."""
-    if not hasattr(options, "no_defaults"):
-        return
-    from tabcontam.cli.project_defaults import set_defaults
-
-    options.defaults = set_defaults(options, commands_of(command_line), lambda: typed_options(arguments))
-    if options.defaults:
-        print(options.defaults, file=sys.stderr)
 
 
 def power(options: argparse.Namespace) -> int:

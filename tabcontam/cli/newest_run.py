@@ -13,10 +13,7 @@ def on_terminal() -> bool:
 
 
 def last_run(command: str) -> "Path | None":
-    """Return the folder of the newest run, and print it with its age on standard error; None without a terminal.
-
-    Raises `UsageError` if no run exists.
-    """
+    """Return the newest run's folder, and print it on standard error; None without a terminal. Raises `UsageError`."""
     if not on_terminal():
         return None
     from tabcontam.runs.last_run import last_run

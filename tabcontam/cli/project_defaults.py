@@ -1,8 +1,7 @@
 """`[tool.tabcontam]` of pyproject.toml: a project's defaults for `run`, `gate` and `power`, by names of options.
 
 The nearest pyproject.toml with such a table is read, from the current folder upwards, as in pytest and ruff. A typed
-option takes precedence, and `--no-defaults` ignores the file. The run's results record the values that came from the
-file.
+option takes precedence. The run's results record the values that came from the file.
 
 A command in another author's folder must never send rows or keys anywhere, or spend money, because of that folder. So a
 file cannot set addresses, key variables or prices, or allow rows to be sent. An LLM that the file names must be in the
@@ -123,9 +122,7 @@ def _check_keys(file: str, table: str, given: Mapping[str, Any], known: Actions)
 
 
 def _value(file: str, key: str, value: Any, action: argparse.Action) -> Any:
-    """Return a TOML value converted to the option's type; None for a switch that is off. Raises ValueError for an
-    invalid value, and passes on the `ArgumentTypeError` of the option's converter.
-    """
+    """Return a TOML value in the type of the option; None for a switch that is off. Raises ValueError."""
     if action.nargs == 0:
         if not isinstance(value, bool):
             raise ValueError("write true or false")

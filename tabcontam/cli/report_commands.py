@@ -5,7 +5,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from tabcontam.cli.arguments import report_changes
+from tabcontam.cli.core_arguments import report_changes
 from tabcontam.cli.newest_run import last_run
 from tabcontam.cli.printing import command_line, open_page, print_results
 from tabcontam.cli.run_arguments import typed_settings

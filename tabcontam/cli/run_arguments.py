@@ -64,7 +64,6 @@ def add_gate(command: CommandParser) -> None:
 
 
 def _add_all(command: CommandParser, surface: int) -> None:
-    """Add the settings of a surface in their groups, and --help-all."""
     command.add_argument(
         "--help-all", action=HelpAll, nargs=0, default=argparse.SUPPRESS, help="show all options, in groups, and exit"
     )

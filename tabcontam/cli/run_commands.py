@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tabcontam.asking.run_progress import Progress
     from tabcontam.runs.run import Outcome, Run
-    from tabcontam.verdicts.earlier_run import EarlierRun
+    from tabcontam.verdicts.gate import EarlierRun
     from tabcontam.verdicts.results import RunResults
 
 
@@ -100,9 +100,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
 
 
 def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
-    """Raise `UsageError` for an LLM that is asked over a network but named only by a project's file. Such an LLM costs
-    money and receives the queries.
-    """
+    """Raise `UsageError` for an LLM that is asked over a network but that only a project's file names."""
     for subject in run.subjects:
         if subject.model.spec in named and not subject.model.local:
             typed = f"--reference {subject.model.spec}" if subject.reference else f"--llm {subject.model.spec}"
@@ -138,7 +136,7 @@ def _baseline(options: argparse.Namespace, folder: "Path | None") -> "EarlierRun
     if options.baseline is None:
         return None
     from tabcontam.runs.folder import load
-    from tabcontam.verdicts.earlier_run import EarlierRun
+    from tabcontam.verdicts.gate import EarlierRun
 
     if folder is not None and folder.resolve() == options.baseline.resolve():
         raise UsageError(f"--baseline: {options.baseline} is the run itself; name the folder of an earlier one")
@@ -152,11 +150,10 @@ def _judged(
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
 ) -> int:
-    """Print the decision of the gate. Return its exit code."""
     from tabcontam.report.github import annotate
-    from tabcontam.verdicts.earlier_run import judge_new
+    from tabcontam.verdicts.gate import judge
 
-    judgement = judge_new(
+    judgement = judge(
         results,
         baseline,
         llms=llms,

@@ -1,17 +1,12 @@
-"""Completion in a shell through argcomplete: the shell runs tabcontam to learn the possible next words.
-
-argcomplete is imported only when a shell asks.
-"""
+"""Completion in a shell through argcomplete: the shell runs tabcontam to learn the possible next words."""
 
 import argparse
-import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tabcontam.entry_points import load_object
 from tabcontam.errors import UsageError
 
-ASKED = "_ARGCOMPLETE"  # the environment variable that a shell sets to ask
 COMMAND = "tabcontam"
 
 
@@ -23,9 +18,7 @@ def completion(options: argparse.Namespace) -> None:
 
 
 def complete(command_line: argparse.ArgumentParser) -> None:
-    """Print the possible next words and end the process, if a shell asks for them. Do nothing otherwise."""
-    if ASKED not in os.environ:
-        return
+    """Print the possible next words, for which a shell asks, and end the process."""
     import argcomplete
 
     from tabcontam.cli.arguments import commands_of

@@ -74,7 +74,6 @@ class WordAnswers(AnswerKind):
     by_word: ClassVar[bool] = True
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
-        """Return the words that are given most often for any table."""
         return self.usual_words
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
@@ -95,7 +94,6 @@ class NameAnswers(AnswerKind):
     of_row: ClassVar[bool] = False
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
-        """Return the first of the dataset's names."""
         return query.expected[:1]
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
@@ -121,7 +119,6 @@ class ChoiceAnswers(AnswerKind):
         return [likeliest or next((choice for choice in query.asked if choice == "Yes"), query.asked[0])]
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the answer with the highest probability."""
         weights = _choices(query)
         return [max(weights, key=weights.__getitem__)] if weights else self.usual(query, table)
 
@@ -140,7 +137,6 @@ class CellAnswers(AnswerKind):
         return [next(iter(table.distinct(self.column(name))), MISSING) for name in query.asked]
 
     def predicted(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Return the likeliest value of each cell."""
         return self._of_predictions(query, table, lambda prediction: prediction.likeliest or None)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":

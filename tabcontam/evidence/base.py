@@ -56,7 +56,6 @@ from tabcontam.statistics.eprocess import Bets
 from tabcontam.statistics.number_types import Amount, Count, Interval, Number, Share
 
 if TYPE_CHECKING:
-    from tabcontam.reading.word_decision import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
 
@@ -361,7 +360,7 @@ class Test(ABC):
         return False
 
     @abstractmethod
-    def read(self, query: Query, reply: Any, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
+    def read(self, query: Query, reply: Any, serializer: "Serializer") -> Reading:
         """Return the reading of one answer. The class of `reply` matches the class of the question: see `questions`."""
 
     @abstractmethod

@@ -56,9 +56,9 @@ def select_hidden_words(words: Iterable[str], text: str) -> tuple[str, ...]:
     return tuple(word for word in words if not given_away(word, text))
 
 
-def draw_until_valid(draw: Callable[[], Item | None], reason: str, tries: int = MOST_DRAWS_OF_A_QUERY) -> Item:
-    """Return the first item from `draw` that is not None. Raises `Skip` with the reason if all `tries` return None."""
-    for _ in range(tries):
+def draw_until_valid(draw: Callable[[], Item | None], reason: str) -> Item:
+    """Return the first item from `draw` that is not None. Raises `Skip` with the reason if many draws give None."""
+    for _ in range(MOST_DRAWS_OF_A_QUERY):
         if (item := draw()) is not None:
             return item
     raise Skip(reason)

@@ -32,6 +32,15 @@ def format_signed(value: float, digits: int = 2, minus: str = "\N{MINUS SIGN}") 
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", minus)
 
 
+def count_unread(read: int, asked: int, what: str) -> str:
+    """Return the end of a sentence: how many of the `asked` ones were not read; "" if all were.
+
+    >>> count_unread(98, 100, "pairs were not scored")
+    '; 2 of 100 pairs were not scored'
+    """
+    return f"; {asked - read} of {asked} {what}" if read < asked else ""
+
+
 def explain_out_of_reach(what: str, best: str, p_value: float, level: float) -> str | None:
     """Return why a test cannot detect anything if its `best` answers have this p-value; None if it can."""
     if p_value <= level:

@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 from tabcontam.evidence.base import Reply, ReplyState, Test, Trial, as_read
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 
 
-def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
+def read_trial(test: Test, trial: Trial, serializer: Serializer) -> Trial:
     """Return the trial with the answer read in its reply."""
-    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
+    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer))
 
 
 def complete_reply(test: Test, trial: Trial, serializer: Serializer) -> Trial:

@@ -83,10 +83,7 @@ class Gate:
         self._made: dict[RunConfig, Results | UsageError] = {}
 
     def answer(self, condition: Condition) -> ConditionAnswer:
-        """Return the answer to a condition. If several past runs tested the table, it is the worst of their answers.
-
-        Raises `UsageError` if a run cannot be made.
-        """
+        """Return the answer to a condition, the worst of several past runs. Raises `UsageError`."""
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
         serializers, prompts = (
             list(map(self._file, names)) for names in (condition.asking.serializer, condition.asking.prompts)
@@ -128,7 +125,6 @@ class Gate:
                 raise UsageError(f"{error}{again}") from None
 
     def _ask(self, asking: RunConfig, datasets: Sequence[str], folder: Path) -> Results:
-        """Make the run, or continue it."""
         (llm,) = asking.llm
         files = {"serializer": asking.serializer, "prompts": asking.prompts, "known": asking.known}
         words: dict[str, Any] = {

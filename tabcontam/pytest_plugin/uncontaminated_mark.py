@@ -82,7 +82,6 @@ def uncontaminated(llm: str, dataset: str | Path, *, contaminated: str, undecide
 
 
 def _taken(word: str, value: object) -> Any:
-    """Return the value of a setting as it is kept. Raises ValueError."""
     setting = settings()[word]
     try:
         found = setting.take(value)

@@ -1,7 +1,6 @@
 """Readers of a row's cells in an answer of any shape: JSON, a table, named values in prose, a bare list.
 
-Each reader returns the asked features that it finds, with their values as text; None is a missing value. Text that a
-reader does not recognize is left out, so a text without an answer gives an empty result.
+Each reader returns the asked features that it finds, with their values as text; None is a missing value.
 """
 
 import csv
@@ -211,18 +210,15 @@ def answers(cells: Cells, sorts: Mapping[str, FeatureValues]) -> Cells:
             return True
         sort = sorts[name]
         if PLACEHOLDER.match(cell):
-            return sort.bracketed
+            return sort.form.bracketed
         return not NOTHING.match(cell) or not (sort.numeric or sort.likely) or sort.has(cell)
 
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
 
 
 def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Callable[[str], bool]) -> Cells:
-    """Return the cells that can be values. Left out are non-numbers in a numeric column, two values in one cell, and
-    cells for which `is_none` is true.
-
-    A cell that is left out is unread, not wrong. Any value that the baseline lists is kept. The hidden value is not
-    used.
+    """Return the cells that can be values. Left out (unread, not wrong) are non-numbers in a numeric column, two values
+    in one cell, and cells for which `is_none` is true. Any value that the baseline lists is kept.
     """
 
     def could_be_one(name: str, cell: str | None) -> bool:
@@ -241,9 +237,7 @@ def possible_cells(cells: Cells, sorts: Mapping[str, FeatureValues], is_none: Ca
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, FeatureValues]) -> Cells:
-    """Return a value for each asked feature, on one line or one per line. Features that are numeric in `sorts` need
-    numbers.
-    """
+    """Return a value for each asked feature, on one line or one per line. Numeric features in `sorts` need numbers."""
     header = [spelling(name) for name in asked]  # the line that has the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:
@@ -282,7 +276,7 @@ def fits(value: str, sort: FeatureValues) -> bool:
         return False
     if sort.closed and not (sort.form.known and sort.form.is_like(value)):
         return False  # a wrong value must look like the known ones; two values do not show their form
-    if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.bracketed):
+    if NOTHING.match(value) or (PLACEHOLDER.match(value) and not sort.form.bracketed):
         return False
     words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
     if words > MOST_VALUE_WORDS and words > (
@@ -342,7 +336,11 @@ def _native(cell: str, sort: FeatureValues) -> str:
     """Return a cell without foreign words around it: letters of scripts that no value has."""
     if cell.isascii():
         return cell
-    inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not _foreign(letter, sort)]
+
+    def is_foreign(letter: str) -> bool:
+        return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
+
+    inside = [place for place, letter in enumerate(cell) if letter.isalnum() and not is_foreign(letter)]
     if not inside:
         return cell
     start, end = inside[0], inside[-1] + 1
@@ -350,10 +348,6 @@ def _native(cell: str, sort: FeatureValues) -> str:
     while cell[end : end + 1] and cell[end] in ")]}\"'":
         end += 1
     return cell[start if before else 0 : end if after else len(cell)]
-
-
-def _foreign(letter: str, sort: FeatureValues) -> bool:
-    return letter.isalpha() and (not letter.isascii() if sort.numeric else sort.form.foreign(letter))
 
 
 # long: letters; in a longer cell, only the beginnings that a value may fill are tried

@@ -108,9 +108,9 @@ def value_key(text: str) -> str:
 
 
 def choice_in(text: str, choices: tuple[str, ...]) -> str | None:
-    """Return the choice with which a text begins or ends; None if the text also names another choice.
+    """Return the choice with which a text begins or ends, or a long one that it has and does not deny.
 
-    A long choice may be anywhere in the text, if it is the only choice there and not denied.
+    None if the text also names another choice.
     """
     line = answer_line(text).strip("\"'*` ")
     if declines(line):

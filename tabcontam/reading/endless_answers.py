@@ -20,8 +20,7 @@ from tabcontam.reading.wrapping import without_thought
 def goes_on(text: str, asked: Sequence[str], shown: str = "") -> bool:
     """Return whether an unfinished answer names an asked feature too often in a line, or ends with a repeated piece.
 
-    A repetition that is also in `shown`, the prompt, does not count, such as a row of zeros. Thinking before the answer
-    does not count either.
+    A repetition that is also in `shown`, the prompt, does not count, nor does thinking before the answer.
     """
     answer = without_thought(text)[0]
     return _names_again(answer, tuple(asked)) or _repeats(answer, shown)

@@ -1,7 +1,7 @@
-"""The words around a value in the most frequent languages of answers, as pieces of patterns.
+"""The words that announce or join values in the most frequent languages of answers, as pieces of patterns.
 
 Every piece has words of English, German, French, Spanish, Italian, Portuguese and Dutch, because the language of an
-answer is not detected. These words announce or join values; they are never values.
+answer is not detected.
 """
 
 import re

@@ -112,8 +112,8 @@ def read_tags(text: str, asked: Sequence[str]) -> Cells:
 def read_aligned(text: str, sorts: Mapping[str, FeatureValues]) -> Cells:
     """Return the asked features that a text names, at least two, each with the text between its name and the next name.
 
-    If the same text follows all names, it means "is" in some language and is not part of the values. Where a feature is
-    named again, a further row begins.
+    If the same text follows all names, it means "is" in some language. Where a feature is named again, a further row
+    begins.
     """
     places = _first_names(text, tuple(sorts))
     if len(places) < 2 or all(
@@ -208,7 +208,6 @@ def _end(text: str, start: int) -> int:
 
 
 def _common(pieces: Sequence[str]) -> str:
-    """Return the common beginning of all pieces."""
     least, most = min(pieces), max(pieces)
     same = takewhile(lambda letters: letters[0] == letters[1], zip(least, most, strict=False))
     return "".join(letter for letter, _ in same)

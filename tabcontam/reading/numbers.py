@@ -47,9 +47,8 @@ class NumberStyle:
     def plain(self, text: str) -> str | None:
         """Return a number with a decimal point and without thousands separators; None if the text is not a number.
 
-        `1.234,50` has only one meaning. `1,234` means 1.234 if the column has decimals and no number of 1000 or more,
-        else 1234. `1.234` means 1234 only in a column of whole numbers, some of 1000 or more. `39,14` is a number only
-        if the column has decimals.
+        `1,234` means 1.234 if the column has decimals and no number of 1000 or more, else 1234. `1.234` means 1234 only
+        in a column of whole numbers, some of 1000 or more. `39,14` is a number only if the column has decimals.
         """
         text = APART.sub("", text.replace("\u2212", "-"))
         if BY_COMMAS.fullmatch(text):

@@ -68,10 +68,7 @@ def unmarked(text: str) -> str:
 
 
 def peeled(text: str) -> str:
-    """Return a text without its wrapping: a box, tags, brackets, emphasis, quotes, or a JSON object with one text.
-
-    If a text has exactly one box or one pair of tags, return the content of the box or pair.
-    """
+    """Return a text without its wrapping: brackets, emphasis, quotes, or the only box, pair of tags or pair of JSON."""
     for _ in range(MOST_WRAPPINGS):
         inside = _inside(text.strip())
         if inside is None or not inside.strip():
@@ -158,7 +155,7 @@ def _value(text: str, sort: FeatureValues) -> str | None:
     if sort.numeric and is_finite(number := cleaned(bare(text), sort)):
         return number
     text = BULLET.sub("", text.strip())
-    text = text if sort.bracketed else peeled(text)
+    text = text if sort.form.bracketed else peeled(text)
     if TWO_OF.match(text) and not sort.has(text):
         return None
     if (call := CALLED.match(text)) and (sort.numeric or sort.has(bare(text[call.end() :]))):
@@ -175,7 +172,6 @@ def _values(places: Iterable[str], sort: FeatureValues) -> list[str]:
 
 
 def _alone(lines: Iterable[str], sort: FeatureValues) -> str | None:
-    """Return the first line that consists of a value only."""
     found = (
         value
         for value in _values(lines, sort)

@@ -71,11 +71,6 @@ class FeatureValues:
         alike = len(str(int(own))) in {len(str(int(one))) for one in known} and ("." in number or not fractions)
         return alike and (len(known) < LEAST_VALUES_OF_RANGE or min(known) / 2 <= own <= 2 * max(known))
 
-    @property
-    def bracketed(self) -> bool:
-        """True if some of the feature's values look like placeholders: `<b>7</b>`, `[a]`, `{"a": 1}`."""
-        return self.form.bracketed
-
     @cached_property
     def form(self) -> "ValueForm":
         """The common form of the values."""
@@ -109,7 +104,7 @@ class ValueForm:
 
     @cached_property
     def bracketed(self) -> bool:
-        """True if some value looks like a placeholder."""
+        """True if some value looks like a placeholder: `<b>7</b>`, `[a]`, `{"a": 1}`."""
         return any(map(PLACEHOLDER.match, self.values))
 
     @cached_property
@@ -119,10 +114,7 @@ class ValueForm:
 
     @cached_property
     def _shape(self) -> str | None:
-        """The pattern of digits, letters and signs if all values have the same, as dates and codes do; else None.
-
-        A 0 in it matches any number of digits.
-        """
+        """The pattern of digits (0), letters and signs if all values have the same, as dates do; else None."""
         shapes = set(map(shape, self.values))
         only = shapes.pop()
         return DIGITS.sub("0", only) if not shapes and any(map(str.isdigit, only)) else None

@@ -36,7 +36,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     groups = by_result(records)
     results = [published_result(group, dictionary) for group in groups]
     judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
-    asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
+    asked = dict(zip(judged, _asked([groups[number] for number in judged]), strict=True))
     firsts = [group[0] for group in groups]
     facts = known_tests()
 
@@ -49,7 +49,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     return results, [_contrast(groups[number][0], results[number], asked[number]) for number in other]
 
 
-def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvidence | str]:
+def _asked(groups: Sequence[Group]) -> list[RecordedEvidence | str]:
     """Return the queries of each result, or why its queries are not known."""
     edition_of = cache(known_edition)
     alike = grouped(groups, lambda group: _kind(group[0]))
@@ -58,9 +58,9 @@ def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedEvid
         first = group[0]
         if first.test in ROW_TESTS:
             known = edition_of(first.dataset, tuple(first.values or ()))
-            return known if isinstance(known, str) else asked_rows(group, known, dictionary)
+            return known if isinstance(known, str) else asked_rows(group, known)
         others = [other for other in alike[_kind(first)] if other[0].dataset != first.dataset]
-        return asked_words(group, others, dictionary)
+        return asked_words(group, others)
 
     return [asked(group) for group in groups]
 

@@ -18,7 +18,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.answered_rows import answered_row
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.thresholds import REMEMBERED_SHARE
-from tabcontam.reading.word_decision import Dictionary, appears, stands_in, without_note
+from tabcontam.reading.word_decision import appears, stands_in, without_note
 from tabcontam.replay.answer_records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.statistics.power import row_power
@@ -74,7 +74,7 @@ class RecordedEvidence:
         return explain_low_power(power, level, f"{remembered} of the {len(rows)} asked rows")
 
 
-def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dictionary) -> RecordedEvidence | str:
+def asked_rows(records: Iterable[Record], known: KnownEdition) -> RecordedEvidence | str:
     """Return the rows of a result, with the edition's frequencies as their null model, or why these are not known.
 
     A row that was asked twice in the same way counts once, since a greedy model gives the same answer again.
@@ -87,7 +87,7 @@ def asked_rows(records: Iterable[Record], known: KnownEdition, dictionary: Dicti
     edition = f"{known.table.name}@{known.table.edition}"
     if not asked:
         return f"not recorded: the asked rows are not in {edition}"
-    read = [_row(record, place, known, dictionary) for (place, _), record in asked.items()]
+    read = [_row(record, place, known) for (place, _), record in asked.items()]
     trials = tuple(trial for trial, _ in read if trial.query.chance)
     if not trials:
         return f"{', '.join(read[0][0].query.asked)} follows from the row's number"
@@ -108,7 +108,7 @@ def _row_test(record: Record) -> FeatureCompletion | FullCompletion | Incomplete
     return FullCompletion() if record.test == NEXT_ROW else IncompleteCompletion()
 
 
-def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary) -> tuple[Trial, list[str]]:
+def _row(record: Record, place: int, known: KnownEdition) -> tuple[Trial, list[str]]:
     """Return the answer about a row, read as in a run, and notes on where the published rules read it differently."""
     test, serializer, cells = _row_test(record), _serializer(record.serializer), known.row(place)
     query = Query(
@@ -121,8 +121,8 @@ def _row(record: Record, place: int, known: KnownEdition, dictionary: Dictionary
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), ReplyState.OK)
     published = Reply(test.published_line(record.output), ReplyState.OK)
-    reading = test.read(query, as_read(reply), serializer, dictionary)
-    first = reading if published == as_read(reply) else test.read(query, published, serializer, dictionary)
+    reading = test.read(query, as_read(reply), serializer)
+    first = reading if published == as_read(reply) else test.read(query, published, serializer)
     why = {
         PREAMBLE: reading.parsed and not first.parsed,
         OTHER_FEATURE: reading.paper_hit and not reading.hit,
@@ -167,9 +167,7 @@ def _likeliest(trials: Iterable[Trial]) -> bool:
     return bool(right) and all(right)
 
 
-def asked_words(
-    records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary
-) -> RecordedEvidence | str:
+def asked_words(records: Sequence[Record], others: Sequence[Sequence[Record]]) -> RecordedEvidence | str:
     """Return the words or names of a result, with the answers in `others` as decoys, or why that is not possible.
 
     `others`: the results on other datasets. The first answer about a dataset is compared with the first about each
@@ -183,7 +181,7 @@ def asked_words(
     trials: list[Trial] = []
     for number, record in enumerate(records):
         decoys = [own_records[number] for own_records in other_of.values() if number < len(own_records)]
-        trials += _word_trials(record, decoys, card, dictionary)
+        trials += _word_trials(record, decoys, card)
     if not any(trial.query.decoy_of and trial.reading and trial.reading.readable for trial in trials):
         return NO_DECOYS
     if not any(trial.query.expected for trial in trials):
@@ -193,7 +191,7 @@ def asked_words(
     return RecordedEvidence(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
 
 
-def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:
+def _word_trials(record: Record, decoys: Sequence[Record], card: Card) -> list[Trial]:
     """Return an answer and its decoys as trials. Each is searched for the expected words of the answer."""
     test, serializer = by_id()[record.test], load_serializer(DEFAULT)
     names = record.test in NAME_TESTS
@@ -206,7 +204,7 @@ def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionar
     trials = []
     for query, answer in zip(queries, [record, *decoys], strict=True):
         reply = Reply(lines(answer.output), ReplyState.OK)
-        trials.append(Trial(query, reply, test.read(query, as_read(reply), serializer, dictionary)))
+        trials.append(Trial(query, reply, test.read(query, as_read(reply), serializer)))
     return trials
 
 

@@ -8,11 +8,9 @@ Mark = tuple[int, int, str]  # start, end, and the state: "right" or "wrong"
 
 
 def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
-    """Return the marks (begin, end, state) of a row's values. A value is searched for after its feature's name or,
-    without a name, after the previous value.
+    """Return the marks of a row's values, each after its feature's name or else after the previous value.
 
-    `given` has the feature, value and state of each cell, in the row's order. A value gets no mark if `answer` has it
-    only in another spelling.
+    `given` has the feature, value and state of each cell, in order. A value in another spelling gets no mark.
     """
     parts = _spans_after(answer, features)
     marks: list[Mark] = []

@@ -142,7 +142,6 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
-    """Return the half of a square that shows one compared result: a letter or a score, and its CSS class."""
     if verdict is None:
         return "-" if share is None else f"{share:.2f}", css_class(SCORE)
     return SIGNS[verdict], css_class(verdict)
@@ -158,10 +157,7 @@ def _change(view: RunResults, one: Comparison, label: str) -> ComparisonLine:
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:
-    """Return the two compared shares, their number of queries, and whether they differ by more than chance.
-
-    For `recorded` answers it is unknown whether both sides were asked the same queries.
-    """
+    """Return the two shares, the number of queries (`recorded` ones cannot be paired), and the conclusion on chance."""
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "cannot be tested"
     unpaired = "by the counts only" if recorded else "of different queries"

@@ -1,8 +1,7 @@
 """The results as CSV (RFC 4180, UTF-8): one row for each result, one column for each field. None is an empty field.
 
 A spreadsheet reads a text that begins with `=`, `+`, `-` or `@` as a formula, and some spreadsheets run it. So an
-apostrophe is put before a text that begins with one of these signs or with an apostrophe. A reader removes one leading
-apostrophe. Numbers are written as numbers, without an apostrophe. A text is on one line, without control characters.
+apostrophe is put before such a text, and before one that begins with an apostrophe; a reader removes one.
 """
 
 import csv
@@ -20,15 +19,10 @@ def render_csv(view: RunResults) -> str:
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(RESULTS)
-    rows = map(fields_of, view.results)
-    writer.writerows([_field(row.get(name)) for name in RESULTS] for row in rows)
+    for row in map(fields_of, view.results):
+        values = (str(one).lower() if isinstance(one, bool) else one for one in map(row.get, RESULTS))
+        writer.writerow([guarded(one) if isinstance(one, str) else one for one in values])
     return written.getvalue()
-
-
-def _field(value: object) -> str | int | float | None:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return guarded(value) if isinstance(value, str) else value  # type: ignore[return-value] # a number, or None
 
 
 def guarded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The templates of the page and the picture. They escape every text and make control characters visible.
+"""The templates of the page and the picture, which escape every text and make control characters visible.
 
 Their folder also contains the page's style sheets and scripts, which are embedded unescaped.
 """

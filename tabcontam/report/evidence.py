@@ -1,9 +1,8 @@
 """The evidence of each result: its most informative queries, compressed to keep a page with many results small.
 
-Right answers (hits) come first, the least likely before the others; then wrong answers, then unread replies. At least
-one query of each kind is shown. Of the remaining queries, a page states the count and the line numbers in trials.jsonl.
-When a reader opens a result, the page's script decompresses the text block (blob) of the LLM. The script writes the
-content as text, never as markup.
+Right answers (hits) come first, the least likely before the others; then wrong answers, then unread replies, at least
+one query of each kind. Of the other queries, a page states the count and the line numbers in trials.jsonl. When a
+reader opens a result, the page's script decompresses the text block (blob) of the LLM, and writes it as text.
 """
 
 import gzip
@@ -20,7 +19,6 @@ from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, query_for_page, scored, words_read
 from tabcontam.report.trials_by_result import Trial, is_mapping
 from tabcontam.report.unread import UnreadSummary, unread
-from tabcontam.verdicts.json_text import compact
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -35,13 +33,13 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class PackedEvidence:
-    """The evidence on a page. `blobs` has the compressed text of each LLM. Its keys are the numbers, from 1, of the
-    LLMs' parts (blocks) of the page. The keys of the other mappings are results' places, as in `RunResults.placed`.
+    """The evidence on a page. The keys of `blobs` are the numbers, from 1, of the LLMs' parts (blocks) of the page;
+    those of the other mappings are results' places, as in `RunResults.placed`.
 
-    `shown` counts a result's queries in the blob, `left` the queries that only trials.jsonl contains. `unread`
-    summarises a result's unread replies. A blob contains no character with a meaning in HTML. The script evidence.js
-    decompresses it: a result is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, and the blob of
-    block B is the text of `<script type="text/plain" id="evidence-B">`.
+    `shown` counts a result's queries in the blob, `left` those that only trials.jsonl contains. A blob contains no
+    character with a meaning in HTML. The script evidence.js decompresses it: a result is `<details class="evidence"
+    data-cell="B-C-T">` with an empty `<div>`, and the blob of block B is the text of `<script type="text/plain"
+    id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
@@ -87,8 +85,7 @@ class _Query:
 
 
 class EvidencePacker:
-    """A collector of evidence, result by result. It stores only compressed evidence, because an LLM's trials may be
-    large.
+    """A collector of evidence, result by result, compressed at once, because an LLM's trials may be large.
 
     `placed` has the results by their places on the page, in the page's order.
     """
@@ -102,6 +99,8 @@ class EvidencePacker:
 
     def take(self, result: Result, asked: Mapping[str, Trial]) -> None:
         """Add the trials of a result. `asked` maps each query to its trial."""
+        from pydantic_core import to_json
+
         if not asked or result.place not in self._places:
             return
         queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked.items())]
@@ -114,7 +113,8 @@ class EvidencePacker:
         for place in self._places[result.place]:
             if unread_replies:
                 self._unread[place] = unread_replies
-            self._entries[place] = compact(contents), shown_here, len(asked) - shown_here, first
+            text = to_json(contents, inf_nan_mode="constants").decode()
+            self._entries[place] = text, shown_here, len(asked) - shown_here, first
 
     # level: of gzip; the highest level takes three times as long and makes a page only 1/40 smaller
     def packed(self, *, level: int = 4) -> PackedEvidence:
@@ -124,7 +124,7 @@ class EvidencePacker:
         for block, own in groupby(entries, lambda place: int(place.split("-")[0])):
             here = list(own)
             firsts = " ".join(f"{place}:{entries[place][3]}" for place in here)
-            contents = ",".join(f"{compact(place)}:{entries[place][0]}" for place in here)
+            contents = ",".join(f'"{place}":{entries[place][0]}' for place in here)
             zipped = gzip.compress(f"{{{contents}}}".encode(), level, mtime=0)  # no time: equal results, equal pages
             blobs[block] = f"{firsts}\n{b64encode(zipped).decode()}"
         return PackedEvidence(
@@ -159,8 +159,7 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 
 def _contents(asked: Sequence[_Query], note: str, most: int) -> tuple[dict[str, Any], int]:
-    """Return the evidence of one result for the page's script, and its number of queries. `note` is added to the
-    summary.
+    """Return the evidence of one result for the page's script, and its number of queries.
 
     If passages were scored, those least surprising to the LLM are shown, next to their decoys.
     """

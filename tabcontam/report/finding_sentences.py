@@ -1,9 +1,7 @@
 """The first part of the report: the scope of the run, and one plain sentence of findings for each LLM.
 
-A sentence distinguishes recalled rows from knowledge about the table, and "not detected" from "not decided". The rows
-of a table are called recalled if the verdict on the table, or on one of its row tests, is contaminated. A sentence
-claims no more than the gate. If the gate reaches no conclusion, for example because queries were not asked, the
-sentence states that.
+A sentence distinguishes recalled rows (the verdict on the table, or on one of its row tests, is contaminated) from
+knowledge about the table, and "not detected" from "not decided". It claims no more than the gate.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -225,7 +223,6 @@ def _of_memory(titles: Titles, block: LlmBlock, found: Mapping[str, TableStandin
 
 
 def _of_corpus(found: Sequence[TableStanding]) -> Iterator[str]:
-    """Yield clauses on the rows that a corpus contains."""
     if held := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         yield f"holds rows of {_names(held)}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
@@ -287,7 +284,6 @@ def _by_power(found: Sequence[TableStanding]) -> Iterator[list[TableStanding]]:
 
 
 def _by_percent(group: Sequence[TableStanding]) -> dict[str, list[TableStanding]]:
-    """Return the tables, grouped by their detectable share in words."""
     known = not group[0].unsure and group[0].share is not None
     return grouped(group, lambda one: _percent(one.share or 0.0) if known else "")
 
@@ -329,7 +325,6 @@ def _percent(share: float) -> str:
 
 
 def _reason(group: Sequence[TableStanding]) -> str:
-    """Return the common reason why nothing was decided on these tables."""
     words = [CUT_SHORT if one.cut else _because(one) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}

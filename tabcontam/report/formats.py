@@ -7,6 +7,7 @@ from tabcontam.entry_points import listed, offered
 from tabcontam.errors import UsageError
 from tabcontam.report.csv_text import render_csv
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import phrase
 
 GROUP = "tabcontam.formats"
 
@@ -63,14 +64,12 @@ def check_shape(form: str, methods: bool, width: str | None) -> Shape:
     """Return the shape of a document. Raises `UsageError` for a format without methods or without a choice of width."""
     formats = report_formats()
     if methods and not formats[form].methods:
-        raise UsageError(f"--methods goes with {_in_words([name for name, one in formats.items() if one.methods])}")
+        raise UsageError(f"--methods goes with {_options([name for name, one in formats.items() if one.methods])}")
     if width and (methods or not formats[form].wide):
         wide = [name for name, one in formats.items() if one.wide]
-        raise UsageError(f"--width goes with {_in_words(wide)}, without --methods")
+        raise UsageError(f"--width goes with {_options(wide)}, without --methods")
     return Shape(methods, 1 if width == "one" else 2)
 
 
-def _in_words(names: list[str]) -> str:
-    if not names:
-        return "formats of packages that are not installed"
-    return f"--format {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"
+def _options(names: list[str]) -> str:
+    return f"--format {phrase(names, 'or')}" if names else "formats of packages that are not installed"

@@ -44,11 +44,9 @@ def capped(summary: bytes, room: int) -> bytes:
 
 
 def annotations(judgement: GateDecision) -> list[str]:
-    """Return the gate's findings as workflow commands.
+    """Return the gate's findings as workflow commands: errors, warnings (no conclusion), notices (known before).
 
-    A contaminated table is an error. A table without a conclusion is a warning. A table that was contaminated in the
-    baseline run, too, is a notice. GitHub keeps ten annotations of a level. If there are more, the tenth counts the
-    rest.
+    GitHub keeps ten annotations of a level. If there are more, the tenth counts the rest.
     """
     lines = []
     for conclusion, level in LEVELS.items():

@@ -1,12 +1,14 @@
 """A result as a square of the heatmap: its letter, its shade, its published marks, and its name for screen readers."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.report.environment import trusted_markup
 from tabcontam.report.published_marks import PublishedSource, published, sources
-from tabcontam.report.standings import Titles
-from tabcontam.verdicts.result_types import LETTERS, SCORE, SCORE_LETTER, Result
+from tabcontam.report.standings import TableStanding, Titles
+from tabcontam.verdicts.result_types import LETTERS, OUTCOMES, SCORE, SCORE_LETTER, Result
 from tabcontam.verdicts.results import RunResults
 
 SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
@@ -16,6 +18,8 @@ SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
 # Recalled bits grow with the numbers of queries, columns and remembered rows, so only their magnitude is shown.
 LEVELS = (16, 64, 256, 1024)
 LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
+CROWDED = 1500  # a heatmap with more squares is drawn in letters, which a script makes interactive
+UNSURE = "unsure"  # an addition to the outcome: the gate reaches no conclusion
 MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
 
 
@@ -80,3 +84,26 @@ def spoken_name(view: RunResults, titles: Titles, result: Result) -> str:
     for mark in published(view, result):
         shown.append(f"{mark.source.name}: {'contaminated' if mark.found else 'not detected'}")
     return f"{titles.llm(result.llm)}, {view.label(result)}, {view.test_titles[result.test]}: {', '.join(shown)}"
+
+
+def grid(standings: Sequence[Mapping[str, TableStanding]], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the squares of each LLM in a large run as letters, and the number of tables with each outcome.
+
+    `standings` has a mapping for each LLM, from a table's label to its standing. `labels` are the columns.
+    """
+    found = dict.fromkeys(OUTCOMES, 0)
+    rows = []
+    for own in standings:
+        squares = []
+        for label in labels:
+            standing = own.get(label)
+            if standing is None:
+                squares.append("<td>")
+                continue
+            outcome = standing.verdict.value if standing.verdict else SCORE
+            found[outcome] += 1
+            unsure = f" {UNSURE}" if standing.unsure else ""
+            quote = '"' if unsure else ""
+            squares.append(f"<td class={quote}{css_class(outcome)}{unsure}{quote}>{SIGNS[outcome]}")
+        rows.append(trusted_markup("".join(squares)))
+    return {"outcomes": {outcome: number for outcome, number in found.items() if number}, "rows": rows}

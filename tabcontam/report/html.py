@@ -27,7 +27,6 @@ from tabcontam.report import (
 from tabcontam.report.environment import embedded, environment, trusted_markup
 from tabcontam.report.filters import choices, places
 from tabcontam.report.finding_sentences import Sentence, scope, sentences
-from tabcontam.report.grid import CROWDED, grid
 from tabcontam.report.published_marks import agreements
 from tabcontam.report.report_parts import part_styles, parts_after
 from tabcontam.report.result_markup import ResultMarkup
@@ -71,7 +70,7 @@ class Pages:
         self._shared = _shared(self._titles) | {"sentences": stated}
         self._parted = has_page_per_llm(view)
         self._labels = list(dict.fromkeys(label for leaf in self._leaves for label in leaf.standings))
-        self._crowded = self._parted and len(self._leaves) * len(self._labels) > CROWDED
+        self._crowded = self._parted and len(self._leaves) * len(self._labels) > heatmap_squares.CROWDED
         self._tables = grouped(view.tables_in_order if self._crowded else (), lambda table: table.llm)
         self._compared: dict[str, Sequence[recalled_rows.RecallComparison]] = {}
         self._packed = evidence.PackedEvidence({}, {}, {})
@@ -96,7 +95,7 @@ class Pages:
             return {**found, "grid": None, "crowded": False, "left": dict.fromkeys(found, 0)}
         found["tables_shown"].sort(key=lambda table: table.verdict is not Verdict.CONTAMINATED)  # else in their order
         left = {name: max(0, len(parts) - MOST_LISTED) for name, parts in found.items()}
-        squares_of = grid([leaf.standings for leaf in self._leaves], self._labels)
+        squares_of = heatmap_squares.grid([leaf.standings for leaf in self._leaves], self._labels)
         shown = {name: parts[:MOST_LISTED] for name, parts in found.items()}
         return {**shown, "grid": squares_of, "crowded": True, "left": left, **_looks(True)}
 
@@ -157,7 +156,6 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 # few: most LLMs, including controls, that are shown next to each other
 # wide: columns from which an LLM is printed with narrower squares
 def _shared(titles: Titles, *, few: int = 4, wide: int = 20) -> dict[str, Any]:
-    """Return the variables that all pages of a run have in common."""
     view = titles.view
     pages, notes, papers = pages_of(view.tests), view.notes, paper_methods.papers(view)
     scored = row_scores.scored_tables(view)

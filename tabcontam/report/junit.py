@@ -7,15 +7,13 @@
     skipped          skipped, with the reason
     a score only     a pass with the property `score`
 
-Above `LARGE` results, a suite is an LLM and a case is a table. The case is a failure if one of the table's results is
-contaminated, and skipped if none was decided.
+Above `LARGE` results, a suite is an LLM and a case is a table.
 
-CI systems read the file differently. GitLab shows a case under its class name, with the text of the elements failure
-and skipped. It ignores a second case with the same names. GitHub's report actions group cases by suite, then by class
-name if that differs from the suite's. They show a failure's message as the heading of an annotation. So a suite and the
-class of its cases share one name that no other suite has. A message is short, and the text of a failure is complete.
-`file` is omitted, because it must name a file of the repository. Times are those of the run, so equal results give
-equal files.
+GitLab shows a case under its class name, with the text of the elements failure and skipped, and ignores a second case
+with the same names. GitHub's report actions group cases by suite, then by class name if that differs from the suite's,
+and show a failure's message as the heading of an annotation. So a suite and the class of its cases share one name that
+no other suite has; a message is short, and the text of a failure complete. `file` is omitted, because it must name a
+file of the repository. Times are those of the run, so equal results give equal files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,12 +1,11 @@
 """The verdicts of each paper's method next to the calibrated verdicts, and the agreement of the methods.
 
-These verdicts are shown if methods of several papers were asked. They are also shown for several methods of one paper,
-except the paper with the Table 1 that numbers the usual tests: each result of these tests already shows its published
-verdict.
+They are shown if methods of several papers were asked, or several of one paper other than the one whose Table 1 numbers
+the usual tests: each result of those already shows its published verdict.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
 
 from tabcontam.evidence.base import DECIDED, Verdict
@@ -66,8 +65,7 @@ class PaperMark:
 
 @dataclass(frozen=True)
 class PaperMethod:
-    """A method and its decisions. A method is a test with its published rule or, if `test` is empty, the calibrated
-    rules.
+    """A test with its published rule or, if `test` is empty, the calibrated rules, and its decisions.
 
     `letter` identifies the method in the table of agreement, because tests already have numbers.
     """
@@ -162,13 +160,13 @@ def matrices(view: RunResults, titles: Titles, *, most_llms: int = 4) -> list[Ag
     if whole is None:
         return []
     llms = list(dict.fromkeys(llm for method in found for llm, _ in method.decided))
-    by_llm = [_matrix(llm, [_of(method, llm) for method in found]) for llm in llms]
+
+    def of_llm(method: PaperMethod, llm: str) -> PaperMethod:
+        own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
+        return replace(method, decided=own)
+
+    by_llm = [_matrix(llm, [of_llm(method, llm) for method in found]) for llm in llms]
     return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= most_llms else [])]
-
-
-def _of(method: PaperMethod, llm: str) -> PaperMethod:
-    own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
-    return PaperMethod(method.letter, method.paper, method.test, method.title, own)
 
 
 def _matrix(llm: str, found: Sequence[PaperMethod]) -> AgreementMatrix | None:

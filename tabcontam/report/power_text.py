@@ -37,16 +37,14 @@ def print_power(console: "Console", document: Document) -> None:
         paper.line(f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
         paper.line()
         _print_rates(paper, dataset)
-        _print_idle(paper, dataset)
+        for line in dataset["tests"]:
+            if line["not_asked"]:
+                some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
+                paper.line(f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
         paper.line()
         _print_models(paper, dataset)
-    for line in LEGEND:
-        paper.line(line)
-    _print_conclusions(paper, document)
-
-
-def _print_conclusions(paper: TerminalWriter, document: Document) -> None:
-    """Print the conclusions: a sentence for each dataset and family of tests."""
+    for words in LEGEND:
+        paper.line(words)
     for dataset in document["datasets"]:
         paper.line()
         paper.line(f"In short, on {dataset['dataset']}:", "bold")
@@ -81,16 +79,7 @@ def _found(rate: Document | None) -> str:
     return f"{rate['rate']:.0%}" if rate and rate["runs"] else NONE
 
 
-def _print_idle(paper: TerminalWriter, dataset: Document) -> None:
-    """Print the tests that are not asked in all or in some runs, with the reason."""
-    for line in dataset["tests"]:
-        if line["not_asked"]:
-            some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
-            paper.line(f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
-
-
 def _observed(dataset: Document) -> list[Observation]:
-    """Return the results of models with known exposure; empty if none was asked."""
     return [Observation(**each) for each in dataset.get("models", ())]
 
 

@@ -69,7 +69,6 @@ class _Step:
         return ", ".join([f"{self.what}{part}", *filter(None, facts)])
 
     def _left(self, now: float) -> str:
-        """Return the time left at the current pace; empty if unknown."""
         if not self.evenly or not 0 < self.done < self.of:
             return ""
         left = (self.reported - self.since) * (self.of / self.done - 1) - (now - self.reported)

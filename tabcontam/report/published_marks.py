@@ -49,10 +49,9 @@ class SourceAgreement:
 
 @cache
 def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[PublishedMark, ...]:
-    """Return the published marks of an LLM, by its name in the catalogue, on a dataset, by its card's or record's name.
+    """Return the published marks of an LLM (its name in the catalogue) on a dataset (its card's or record's name).
 
-    If a source distinguishes splits, its mark is for `split`; otherwise it is for every split. Each source has at most
-    one mark, in the order of `sources`. The marks are empty if nothing was published.
+    If a source distinguishes splits, its mark is for `split`. Each source has at most one mark, in their order.
     """
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
@@ -88,19 +87,15 @@ def agreements(view: RunResults) -> dict[PublishedSource, list[SourceAgreement]]
 
     A result that a run has twice (for two editions, serializers or prompt sets) counts twice.
     """
-    found: dict[PublishedSource, list[SourceAgreement]] = {}
-    decided = {block.llm: [result for result in block.results if result.verdict in DECIDED] for block in view.blocks}
-    laid = {llm: [(result, mark) for result in own for mark in published(view, result)] for llm, own in decided.items()}
-    for source in sources():
-        for block in view.blocks:
-            same = [
-                mark.found == (result.verdict is Verdict.CONTAMINATED)
-                for result, mark in laid[block.llm]
-                if mark.source == source
-            ]
-            if same:
-                found.setdefault(source, []).append(SourceAgreement(block.llm, sum(same), len(same)))
-    return found
+    found: dict[PublishedSource, list[SourceAgreement]] = {source: [] for source in sources()}
+    for block in view.blocks:
+        agree: dict[PublishedSource, list[bool]] = {}
+        for result in block.results:
+            for mark in published(view, result) if result.verdict in DECIDED else ():
+                agree.setdefault(mark.source, []).append(mark.found == (result.verdict is Verdict.CONTAMINATED))
+        for source, same in agree.items():
+            found[source].append(SourceAgreement(block.llm, sum(same), len(same)))
+    return {source: own for source, own in found.items() if own}
 
 
 @cache
@@ -109,5 +104,4 @@ def _file() -> Mapping[str, Any]:
 
 
 def _studies() -> list[Mapping[str, Any]]:
-    """Return the entry of `published.toml` for each source."""
     return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

@@ -51,13 +51,11 @@ OF_STATE = {
 
 @dataclass(frozen=True)
 class CellAnswer:
-    """A cell that was asked for: its value in the table, the value read in the answer, and the chance of the read
-    value.
+    """A cell that was asked for: its value in the table, the value read in the answer, and the latter's chance.
 
     `state` is "right", "rounded" (right, but in fewer digits than the table's number), "wrong", "missing" (only the
-    table has a value) or "blank" (table and answer have no value). `chance` is the baseline's probability of the read
-    value. For a rounded number it is the probability of its digits. `has_prediction` states whether the baseline
-    predicts the cell.
+    table has a value) or "blank" (neither has one). `chance` is the baseline's probability of the read value or, if
+    that is rounded, of its digits. `has_prediction` states whether the baseline predicts the cell.
     """
 
     feature: str
@@ -175,7 +173,6 @@ def query_for_page(trial: Trial, *, longest_answer: int = 4_000) -> dict[str, An
 
 
 def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
-    """Return the expected answer and the answer that was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if is_lookup(trial):
@@ -186,7 +183,6 @@ def _asked(trial: Trial, row: Sequence[CellAnswer]) -> dict[str, Any]:
 
 
 def _judged(trial: Trial) -> list[list[str]]:
-    """Return the judgements of a completion as pairs (judge, the judge's word)."""
     pairs = [one for one in as_list(trial.get("judged")) if isinstance(one, list) and len(one) == 2]
     return [[one_line(text(by)), one_line(text(word))] for by, word in pairs]
 

@@ -10,7 +10,6 @@ from tabcontam.groups import grouped
 from tabcontam.report.plot_area import PlotArea
 from tabcontam.verdicts.dating import entry_of
 from tabcontam.verdicts.llm_ranking import ACCURACIES, COLUMNS, MEASURES, OTHER_SCORES, Correlation, Rank, RankColumn
-from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded, visible, with_ellipsis
 
@@ -81,8 +80,8 @@ def measured_columns(view: RunResults) -> list[str]:
 def ranking_columns(view: RunResults) -> list[RankColumn]:
     """Return the columns of the ranking; empty if nothing is ranked.
 
-    The columns of the paper's Table 2 are shown together, unless no LLM has a number in any of them. Another column is
-    left out if no LLM has a number there, or if every LLM's number equals its score.
+    The columns of the paper's Table 2 are shown together, if any has a number. Another column is left out if no LLM has
+    a number there, or if every LLM's number equals its score.
     """
     ranks = view.ranks_in_order
     known = {name for rank in ranks for name, value in rank.measures.items() if value is not None}
@@ -148,13 +147,8 @@ def left_out(view: RunResults) -> list[str]:
         f"The mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))} leave{'s' * (len(tests) == 1)} out "
         f"{phrase(list(dict.fromkeys(view.label(result) for result in own)))}, since {reason}."
         for reason, own in grouped(results, lambda result: result.not_averaged).items()
-        if (tests := dict.fromkeys(_title(view, result) for result in own))
+        if (tests := dict.fromkeys(TITLES.get(view.facts[one.test].measure, view.test_titles[one.test]) for one in own))
     ]
-
-
-def _title(view: RunResults, result: Result) -> str:
-    """Return the title of the column to which a result's score belongs."""
-    return TITLES.get(view.facts[result.test].measure) or view.test_titles[result.test]
 
 
 def same_scores(view: RunResults) -> str:
@@ -253,7 +247,6 @@ def _plot(view: RunResults, measure: str, *, named: int = 12) -> RankingPlot | N
 
 
 def _name(view: RunResults, rank: Rank, *, longest_label: int = 20) -> str:
-    """Return an LLM's name in the catalogue or else in the run, shortened to `longest_label` letters."""
     return with_ellipsis(visible(view.title(rank.llm) or rank.llm, line=True), longest_label)
 
 

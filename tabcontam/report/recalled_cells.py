@@ -1,7 +1,6 @@
 """The cells that row tests asked for and an LLM answered, as CSV: one line for each cell.
 
-The CSV contains cells of the table. So it stays in the run's folder, and no published form of a report includes it. As
-in the CSV of results, no spreadsheet reads a text as a formula.
+It contains cells of the table, so it stays in the run's folder, and no published form of a report includes it.
 """
 
 import csv

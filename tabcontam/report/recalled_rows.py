@@ -1,9 +1,8 @@
 """The rows that an LLM recalled, and the LLM's accuracy in classifying these rows and the other rows.
 
 A row is recalled if the right cells of one answer to a row test have ten recalled bits or more: under the baseline,
-such an answer has a chance of one in a thousand or less. A row is not recalled if an answer could have reached ten bits
-and no answer did. Any other row is unknown: no test asked about it, no answer could have reached ten bits, or no answer
-could be read.
+such an answer has a chance of one in a thousand or less. It is not recalled if an answer could have reached ten bits
+and none did. Any other row is unknown.
 """
 
 import csv

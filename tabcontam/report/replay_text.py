@@ -26,18 +26,12 @@ def render_replay(view: RunResults) -> str:
         lines += _groups(view.differences)
         lines += ["", "Where the calibrated rules differ from the published ones:"]
         lines += _groups(view.rule_differences)
-    lines += _by_paper(view)
+    shown = replace(view, results=one_result_a_square(view.results))
+    if papers(shown):  # the agreement of the papers' methods, as on the page
+        lines += [line and visible(line, line=True) for line in ("", *papers_text(shown))]
     lines += [line for part in report_parts() for line in part.replay_lines(view)]
     lines += ["", f"results: {len(view.results)} ({_counts(view.results)})"]
     return "\n".join(lines)
-
-
-def _by_paper(view: RunResults) -> list[str]:
-    """Return the agreement of the papers' methods, as on the page; empty if all tests are of Ronval et al. 2024."""
-    shown = replace(view, results=one_result_a_square(view.results))
-    if not papers(shown):
-        return []
-    return [line and visible(line, line=True) for line in ("", *papers_text(shown))]
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:

@@ -19,8 +19,7 @@ class ReportPart:
     On the page it stands after the section whose template is named `after`. `template` is its template, which shows
     nothing if it has nothing to show, `context` returns the template's variables, and `styles` are its style sheets.
     `sentences` stand below the ranking on the terminal and in Markdown, and `replay_lines` in the text that `replay`
-    prints. `figures` returns figures of matplotlib that
-    are as wide as the given number of inches.
+    prints. `figures` returns figures of matplotlib that are as wide as the given number of inches.
     """
 
     after: str

@@ -1,7 +1,7 @@
 """The markup of each result on a page: its square, a paper's sign with its square, and its entry in words.
 
-A page may have hundreds of thousands of results, for which a template needs minutes. So this module escapes the texts
-of models, tables and users itself, as the templates do.
+A page may have hundreds of thousands of results, for which a template needs minutes. So this module escapes texts
+itself, as the templates do.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The scores of a table's rows compared with a twin's rows, for each LLM, and what is known of the LLM's exposure.
 
 Scores rank rows and are no verdict. Tables that an LLM surely read are shown next to tables that it surely did not
-read, as in LatestEval's contamination test (Li, Guerin and Lin 2024, section Experiments). The evidence is a model's
-known exposure, or a table's release date and the end of the LLM's training data.
+read, as in LatestEval's contamination test (Li, Guerin and Lin 2024, section Experiments).
 """
 
 from collections.abc import Mapping

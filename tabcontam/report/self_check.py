@@ -1,7 +1,6 @@
 """The self-check: a conclusion on the tests themselves, from a run that asks only controls, and the next command.
 
-A control is a model that is known to have read a table, or to have read none of its rows. A run that asks only controls
-checks the tests. The row tests must find rows in a control that read the table, and no rows in the other controls.
+A control is a model that is known to have read a table, or to have read none of its rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,8 +30,7 @@ class SelfCheck:
 def self_check(view: RunResults) -> SelfCheck | None:
     """Return the conclusion of a run on its own tests; None if an LLM other than the controls was tested.
 
-    The check fails in two cases: the row tests find no rows in a control that has read the table, or they find rows in
-    a control that has not.
+    It fails if the row tests find no rows in a control that has read the table, or rows in a control that has not.
     """
     tested = {result.llm for result in view.subjects}
     if not tested or not tested <= view.checking:

@@ -19,7 +19,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SplitLine:
-    """The verdict on one LLM for each split of a dataset; None for a split that was not asked about.
+    """The verdict on one LLM for each split of a dataset (None: not asked about).
 
     `way` names the serializer and the prompt set if a run uses several.
     """
@@ -32,9 +32,8 @@ class SplitLine:
 
 @dataclass(frozen=True)
 class SplitGroup:
-    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too.
-
-    It is None if the split's rows could not be compared with those of all other splits.
+    """A dataset with several splits in a run. `shared` has by split the number of rows that other splits contain, too;
+    None if they could not be compared.
     """
 
     title: str
@@ -92,11 +91,11 @@ def _sentence(titles: Titles, names: Sequence[str], tables: Sequence[TableVerdic
         by_verdict.setdefault(_decided(titles, table), []).append(name)
     found, clean = by_verdict.get(Verdict.CONTAMINATED, []), by_verdict.get(Verdict.NOT_DETECTED, [])
     undecided = [name for name in names if name not in (*found, *clean)]
-    clauses = []
+    clauses, neither = [], phrase(clean, "or")
     if found:
-        clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {_either(clean)}" if clean else ""))
+        clauses.append(f"rows of {phrase(found)} were detected" + (f", and none of {neither}" if clean else ""))
     elif clean:
-        clauses.append(f"no row of {_either(clean)} was detected")
+        clauses.append(f"no row of {neither} was detected")
     if undecided:
         clauses.append(f"nothing is decided on {phrase(undecided)}")
     return "; ".join(clauses)
@@ -109,10 +108,6 @@ def _decided(titles: Titles, table: TableVerdict | None) -> Verdict:
     ruling = titles.ruling(table)
     unsure = ruling is not None and ruling.conclusion is Conclusion.CANNOT_TELL
     return Verdict.NO_ANSWER if unsure else table.verdict
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def print_splits(paper: TerminalWriter, groups: Sequence[SplitGroup], joined: Collection[str] = ()) -> None:

@@ -7,10 +7,11 @@ from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
-from tabcontam.verdicts.gate import Conclusion, TableRuling, Tested, cut_short, rulings
+from tabcontam.verdicts.gate import Conclusion, rulings
 from tabcontam.verdicts.memory_share_limit import is_share
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import LlmBlock, RunResults
+from tabcontam.verdicts.table_ruling import TableRuling, Tested, cut_short
 from tabcontam.verdicts.wording import shorten
 
 LONGEST_NAME, LONGEST_REASON = 80, 120
@@ -20,10 +21,10 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 class TableStanding:
     """The standing of one LLM and one table: one of its results, the verdict on the table, and the gate's decision.
 
-    `table` is the table's title. `apart` distinguishes the table from other tables of the dataset. It begins with
-    `edition_and_split`. `rows` is the verdict on the rows, and `knowledge` the verdict of the tests of knowledge; None
-    if no such test has a verdict. `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was
-    decided on the rows. `cut` means that some queries were not asked. `memory` means that memory's share was asked for.
+    `table` is the table's title. `apart` distinguishes it from other tables of the dataset, and begins with
+    `edition_and_split`. `rows` is the verdict on the rows, `knowledge` that of the tests of knowledge (None: no such
+    verdict). `share`, in [0, 1], is the detectable share. `why` is the reason why nothing was decided on the rows.
+    `cut`: some queries were not asked. `memory`: memory's share was asked for.
     """
 
     result: Result

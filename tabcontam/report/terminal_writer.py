@@ -96,9 +96,7 @@ class TerminalWriter:
 
 
 def open_table(first: str, heads: Iterable[str], gap: int = 1, least_width: int | None = None) -> "Table":
-    """Return a table without lines, with `gap` blanks between columns. The column `first` folds long text; the others
-    (`heads`) are flush right.
-    """
+    """Return a table without lines, with `gap` blanks between columns. Long text in the column `first` is folded."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0))

@@ -1,6 +1,6 @@
-"""The summary (digest) of an LLM's trials for its page, collected by result: the evidence and the recalled rows.
+"""The summary (digest) of an LLM's trials for its page: the evidence and the recalled rows, collected by result.
 
-A digest needs only a few facts of the run and the results of one LLM, so another process can compute it.
+It needs only a few facts of the run and the results of one LLM, so another process can compute it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -53,9 +53,7 @@ class TrialSource(Protocol):
 
 
 class TrialIndex:
-    """The trials of each result, by the result's place (`Result.place`) and then by query. The last trial of a query
-    counts.
-    """
+    """The trials of each result, by the result's place (`Result.place`) and then by query, whose last trial counts."""
 
     def __init__(self, results: Iterable[Result], trials: Iterable[Trial]) -> None:
         self._source = trials if isinstance(trials, TrialSource) else None

@@ -1,7 +1,4 @@
-"""The unread answers of a result: their number by reason, the first reply for each reason, and advice.
-
-The advice depends on the reason: the reply declined to answer, was not understood, or was cut off.
-"""
+"""The unread answers of a result: their number by reason, the first reply for each reason, and advice."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -30,8 +27,7 @@ class UnreadSummary:
 
 
 def unread(asked: Iterable[tuple[str, Trial]], *, advised: bool) -> UnreadSummary | None:
-    """Return a summary of a result's unread answers; None if all were read. `asked` has pairs of a trial and its kind,
-    such as "unread".
+    """Return a summary of a result's unread answers; None if all were read. `asked` has pairs (kind of reply, trial).
 
     A reply that was not understood counts as declined if more than half of the queries got the same reply.
     """

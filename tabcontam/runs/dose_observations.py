@@ -18,7 +18,6 @@ from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.models.provider_registry import ModelSettings, resolve
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import load_whole
 from tabcontam.runs.named_models import check_known
 from tabcontam.runs.rescoring import read_again
@@ -69,7 +68,7 @@ def placed(folder: Path) -> list[tuple[TableName, Observation]]:
     ]
     if any(result.sequential for result in known):
         raise UsageError(f"{folder} was made with {option('until_decided')}; ladder needs a run that asks every query")
-    read = read_again(folder, replace(past, results=tuple(known)), english())
+    read = read_again(folder, replace(past, results=tuple(known)))
     return [
         (table, observed)
         for (llm, table), own in grouped(known, lambda result: (result.llm, result.table)).items()

@@ -26,15 +26,13 @@ from tabcontam.verdicts.comparison import (
     QueryOutcomes,
     ResultPair,
     answers_of,
-    compare_pairs,
     compared_results,
     comparisons,
     note_differences,
     pair_runs,
-    pairs_to_compare,
     planned_alike,
 )
-from tabcontam.verdicts.document import read_results, results_file
+from tabcontam.verdicts.document import read_results, write_results
 from tabcontam.verdicts.llm_ranking import correlations, ranking
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.result_types import Result, ResultKey
@@ -82,7 +80,7 @@ def _recorded(
     """
     trials = shown_lines(folder, run_results.results, written)
     if run_results.run.recorded:  # no file of this folder contains the parts' records
-        run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, (), runs))
+        run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, {}, runs))
         shown = run_results if shown is None else replace(shown, comparisons=run_results.comparisons)
         write_report(new, run_results, shown, trials)
         return run_results, trials
@@ -97,7 +95,7 @@ def written_together(folder: Path) -> Iterator[Path]:
         with replace_files_together(folder) as new:
             yield new
             written = {path.name for path in new.iterdir()}
-        for older in (*folder.glob("llm-[0-9]*.html"), *folder.glob("results*.parquet")):
+        for older in folder.glob("llm-[0-9]*.html"):
             if older.name not in written:
                 older.unlink()
     except OSError as error:
@@ -126,25 +124,23 @@ def write_report(
     from tabcontam.runs.llm_extracts import llm_extracts
 
     answers, recalled = dict[ResultKey, QueryOutcomes](), dict[str, str]()
-    pairs = [] if runs is None else pairs_to_compare(run_results.run, run_results.results)
-    with results_file(folder) as results_json:
-        with llm_extracts(run_results, shown, trials, compared_results(pairs)) as each:
-            results_json.begin(run_results)  # meanwhile other processes extract from LLMs' trials
-            pages = Pages(shown)
-            for llm, own in each:
-                recalled[llm] = own.recalled
-                answers |= own.answers
-                for page, text in pages.of_llm(llm, own.digest).items():
-                    _write(folder / page, text)
-        if not run_results.run.recorded:
-            with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
-                RecalledCellWriter(file)
-                file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.results))
-        if runs is not None:
-            compared = compare_pairs(run_results.run, run_results.results, pairs, answers, runs)
-            run_results, shown = run_results.with_more(comparisons=compared), shown.with_more(comparisons=compared)
-        _write(folder / INDEX, pages.index(shown))
-        results_json.end(run_results)
+    compared = frozenset() if runs is None else compared_results(run_results.run, run_results.results)
+    with llm_extracts(run_results, shown, trials, compared) as each:
+        pages = Pages(shown)
+        for llm, own in each:
+            recalled[llm] = own.recalled
+            answers |= own.answers
+            for page, text in pages.of_llm(llm, own.digest).items():
+                _write(folder / page, text)
+    if not run_results.run.recorded:
+        with (folder / RECALLED).open("w", encoding="utf-8", errors=ESCAPED, newline="") as file:
+            RecalledCellWriter(file)
+            file.writelines(recalled[llm] for llm in dict.fromkeys(result.llm for result in run_results.results))
+    if runs is not None:
+        found = comparisons(run_results.run, run_results.results, answers, runs)
+        run_results, shown = run_results.with_more(comparisons=found), shown.with_more(comparisons=found)
+    _write(folder / INDEX, pages.index(shown))
+    write_results(folder, run_results)
     write_junit(folder / JUNIT, run_results)
     return run_results
 
@@ -208,9 +204,9 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
         found, lines, pairs = _merged(folders, over, incomplete)
         fields = _fields(records_in(folders, {result.key for result in found.results}), lines, found)
         by_id = planned_alike(found.run)
-        named = pairs_to_compare(found.run, found.results)
-        answers = {name: answers_of(lines.trials_of(name), by_id) for name in compared_results(named)}
-        return replace(found, comparisons=compare_pairs(found.run, found.results, named, answers, pairs), **fields)
+        compared = compared_results(found.run, found.results)
+        answers = {name: answers_of(lines.trials_of(name), by_id) for name in compared}
+        return replace(found, comparisons=comparisons(found.run, found.results, answers, pairs), **fields)
     return read_results(folders[0])
 
 
@@ -364,7 +360,7 @@ def replay_results(found: ReplayOutcome, differences: bool, rules: str, dictiona
         results=tuple(own_results),
         ranking=ranks,
         correlations=correlations(ranks),
-        comparisons=comparisons(run, own_results, ()),
+        comparisons=comparisons(run, own_results, {}),
         differences=tuple(found.differences) if differences else None,
         rule_differences=tuple(found.rule_differences) if differences else None,
         **{name: value for part in folder_parts().values() for name, value in part.of_replay(found).items()},

@@ -29,7 +29,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
-from tabcontam.reading.word_decision import Dictionary, english
+from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import load_whole, record
 from tabcontam.runs.folder_part import folder_parts, records_in
 from tabcontam.runs.stored_trials import last_lines, reference_keys, reference_lines
@@ -74,14 +74,13 @@ def judged_again(
     With `most`, only about this number of trials is read, from random LLMs and tables; all other results are unchanged.
     Raises `UsageError`.
     """
-    dictionary = english()
-    run = replace(past.run, dictionary=dictionary.name, version=__version__)
+    run = replace(past.run, dictionary=english().name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     serializers = serializers_of(folder, run)
     of_references = reference_lines(folder, past.results)
     anew: dict[int, Result] = {}
     changed: dict[int, Line] = {}  # by the number of the line: the fields that are read differently now
-    for own, read in read_by_table(folder, past, dictionary, most):
+    for own, read in read_by_table(folder, past, most):
         for found in read.values():
             for line, trial in found:
                 fields = judged(trial, run.rules == PAPER)
@@ -96,10 +95,7 @@ def judged_again(
             with _readable(folder, result):
                 serializer = serializers[result.serializer or ""]
                 others = {
-                    name.llm: [
-                        read_trial(test, trial_of(line), serializer, dictionary)
-                        for line in of_references.trials_of(name)
-                    ]
+                    name.llm: [read_trial(test, trial_of(line), serializer) for line in of_references.trials_of(name)]
                     for name in reference_keys(result)
                 }
                 first = others.pop(result.reference, []) if result.reference else []
@@ -136,14 +132,14 @@ def serializers_of(folder: Path, run: RunFacts) -> dict[str, Serializer]:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
 
 
-def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[ResultKey, list[tuple[Line, Trial]]]:
+def read_again(folder: Path, past: RunResults) -> dict[ResultKey, list[tuple[Line, Trial]]]:
     """Return the trials of a past run's results, each as (recorded line, trial read again). Raises `UsageError`."""
-    read = {name: found for _, own in read_by_table(folder, past, dictionary) for name, found in own.items()}
+    read = {name: found for _, own in read_by_table(folder, past) for name, found in own.items()}
     return {result.key: read[result.key] for result in past.results}
 
 
 def read_by_table(
-    folder: Path, past: RunResults, dictionary: Dictionary, most: int | None = None
+    folder: Path, past: RunResults, most: int | None = None
 ) -> Iterator[tuple[list[int], dict[ResultKey, list[tuple[Line, Trial]]]]]:
     """Yield for each LLM and table the indices of its results, and their trials as in `read_again`.
 
@@ -160,7 +156,7 @@ def read_by_table(
         with _readable(folder, result):
             serializer = serializers[result.serializer or ""]
             found = [trial_of(line) for line in own]
-            trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
+            trials = [read_trial(test, trial, serializer) for trial in found]
             trials = attach(records, result.key, test, trials)
         if result.evidence.answered and not found:
             raise UsageError(

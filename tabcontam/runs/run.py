@@ -422,7 +422,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 def _session(run: Run, folder: Path, progress: Progress) -> Session:
     store = Store.open() if run.config.cache else Store()
-    session = Session(run.plan, run.config, run.dictionary, Journal(folder), progress, store, run.prices)
+    session = Session(run.plan, run.config, Journal(folder), progress, store, run.prices)
     session.records = records_in([folder])
     for part in run.parts:
         part.begin(session, folder)

@@ -1,9 +1,12 @@
 """Facts about a whole table or column, computed once and used again with every serializer and seed."""
 
 from collections.abc import Callable, Hashable
-from typing import Protocol, TypeVar, cast
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 Fact = TypeVar("Fact")
+Given = ParamSpec("Given")
+Owner = TypeVar("Owner", bound="FactOwner")
 
 
 class FactOwner(Protocol):
@@ -19,3 +22,13 @@ def cached_fact(owner: FactOwner, key: Hashable, find: Callable[[], Fact]) -> Fa
     if key not in owner.facts:
         owner.facts[key] = find()
     return cast("Fact", owner.facts[key])
+
+
+def table_fact(find: Callable[Concatenate[Owner, Given], Fact]) -> Callable[Concatenate[Owner, Given], Fact]:
+    """Return a function that computes each fact once: its results are stored in the facts of its first argument."""
+
+    @wraps(find)
+    def found(owner: Owner, /, *args: Given.args, **named: Given.kwargs) -> Fact:
+        return cached_fact(owner, (find, args, *named.items()), lambda: find(owner, *args, **named))
+
+    return found

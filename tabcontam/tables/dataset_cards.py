@@ -47,7 +47,6 @@ class ClassificationQuestion:
     fair: bool = True
 
     def answer(self, value: str) -> str:
-        """Return the answer for a target value."""
         if self.threshold is not None:
             return self.answers[">=" if float(value) >= self.threshold else "<"]
         return self.answers[value]
@@ -156,7 +155,6 @@ class Card:
         return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
 
     def title_of(self, edition: Edition) -> str:
-        """Return the title of an edition in prompts."""
         return edition.title or self.title
 
     def edition(self, name: str | None = None) -> Edition:
@@ -266,7 +264,12 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
         raise ValueError("it has no [[editions]]")
-    of_names = _dates(raw.pop("dates", {}))
+    of_names = raw.pop("dates", {})
+    if not isinstance(of_names, dict):
+        raise ValueError("dates are no table of values and dates")
+    for value, stated in of_names.items():
+        fits = isinstance(stated, str) and len(stated) >= len("YYYY-MM") and STATED.fullmatch(stated)
+        _check(f"the date of {value!r}", stated, fits, "YYYY-MM or YYYY-MM-DD")
     about = check_fields(Card, raw, "the card", ("editions", "source", "of_names"), parts={"dates": DataDates})
     dates = replace(about.pop("dates"), of_names=of_names)
     editions = tuple(_edition(_merged(f"edition {one.get('name')!r}", shared, one)) for one in listed)
@@ -284,16 +287,6 @@ def _card(raw: dict[str, Any], source: str) -> Card:
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"two editions are named {min(twice)!r}")
     return card
-
-
-def _dates(raw: object) -> Mapping[str, str]:
-    """Return the dates of a column's values. Each date has a year, a month and perhaps a day."""
-    if not isinstance(raw, Mapping):
-        raise ValueError("dates are no table of values and dates")
-    for value, stated in raw.items():
-        fits = isinstance(stated, str) and len(stated) >= len("YYYY-MM") and STATED.fullmatch(stated)
-        _check(f"the date of {value!r}", stated, fits, "YYYY-MM or YYYY-MM-DD")
-    return dict(raw)
 
 
 def _merged(where: str, defaults: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

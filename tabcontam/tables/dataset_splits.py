@@ -20,6 +20,7 @@ from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_source
 from tabcontam.tables.splits_by_date import is_dated, sides_of
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table_contents import few
 
 ALL = "all"  # every split of a dataset
 
@@ -171,7 +172,10 @@ def _of_column(table: Table, column: str, *, most: int = 30) -> list[_SplitPart]
 
 def _asked_tables(parts: Sequence[_SplitPart]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables to ask about, with rows of several splits marked as never asked, and lines for the report."""
-    _check_sizes(parts)
+    for table in (part.table for part in parts if part.asked and part.table.split):
+        if len(table.rows) < 2:
+            count = "one row" if table.rows else "no row"
+            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
     tables: list[Table] = []
     lines: list[str] = []
     groups = _datasets([part for part in parts if part.table.split])
@@ -188,13 +192,6 @@ def _asked_tables(parts: Sequence[_SplitPart]) -> tuple[tuple[Table, ...], tuple
             lines += filter(None, (line,))
         lines += part.lines
     return tuple(tables), tuple(dict.fromkeys(lines))
-
-
-def _check_sizes(parts: Sequence[_SplitPart]) -> None:
-    for table in (part.table for part in parts if part.asked and part.table.split):
-        if len(table.rows) < 2:
-            count = "one row" if table.rows else "no row"
-            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
 
 
 def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
@@ -218,17 +215,14 @@ def _datasets(parts: Sequence[_SplitPart]) -> list[list[_SplitPart]]:
     return groups
 
 
-# named: number of columns that an error names
-def _check_columns(tables: Sequence[Table], *, named: int = 3) -> None:
+def _check_columns(tables: Sequence[Table]) -> None:
     first, *others = tables
     for other in others:
         for one, two in ((first, other), (other, first)):
             if lacking := [name for name in one.columns if name not in two.columns]:
-                more = f" and {len(lacking) - named} more" if len(lacking) > named else ""
                 raise UsageError(
-                    f"splits of one dataset need the same columns, and {two.named} lacks "
-                    f"{', '.join(map(repr, lacking[:named]))}{more} of {one.named}; give files with the same columns, "
-                    "or test each in a separate run"
+                    f"splits of one dataset need the same columns, and {two.named} lacks {few(lacking)} of "
+                    f"{one.named}; give files with the same columns, or test each in a separate run"
                 )
 
 

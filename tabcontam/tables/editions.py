@@ -1,5 +1,6 @@
 """The bytes of an edition: from a folder, scikit-learn or the card's addresses, always checked by SHA-256."""
 
+import csv
 import hashlib
 import io
 import os
@@ -8,10 +9,12 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from http.client import HTTPException
 from importlib.metadata import version
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -20,7 +23,6 @@ from urllib.request import Request
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
 from tabcontam.tables.dataset_cards import Card, Edition, load_cards
-from tabcontam.tables.scikit_learn_files import FILES, shipped_table
 from tabcontam.tables.timed_connections import opener
 
 WHOLE_SECONDS, LEAST_SPEED = 60.0, 10_000  # time limit: seconds; bytes for each extra second
@@ -28,6 +30,29 @@ ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' address
 
 # Errors of the archive modules for bytes that are no archive, are cut off or lack the member.
 _BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, KeyError, RuntimeError)
+
+Lines = tuple[tuple[str, ...], ...]
+# Tables that scikit-learn ships as files. They are read without importing scikit-learn, which takes a second.
+MEASURED = (
+    *("radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points"),
+    *("symmetry", "fractal dimension"),
+)
+# The functions of sklearn.datasets that read a file: the file's name, and the names of its features.
+FILES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "load_breast_cancer": (
+        "breast_cancer.csv",
+        [way.format(name) for way in ("mean {}", "{} error", "worst {}") for name in MEASURED],
+    ),
+    "load_iris": ("iris.csv", [f"{part} {way} (cm)" for part in ("sepal", "petal") for way in ("length", "width")]),
+    "load_wine": (
+        "wine_data.csv",
+        [
+            *("alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids"),
+            *("nonflavanoid_phenols", "proanthocyanins", "color_intensity", "hue", "od280/od315_of_diluted_wines"),
+            "proline",
+        ],
+    ),
+}
 
 
 def edition_bytes(card: Card, edition: Edition) -> bytes:
@@ -51,7 +76,10 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
             failures.append(f"{address} cannot be fetched ({reason})")
             continue
         if (digest := _sha256(content)) == edition.sha256:
-            _keep(card, edition, content)
+            path = cache_folder() / card.name / edition.name / Path(edition.file).name
+            with suppress(OSError):  # if the cache cannot be written, the run goes on
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(path, content)
             return content
         if len(content) > edition.bytes and "!" not in address:
             digest = "unknown (the file is too large)"
@@ -60,7 +88,6 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
 
 
 def data_folder() -> Path | None:
-    """Return the folder that TABCONTAM_DATA names."""
     folder = os.environ.get("TABCONTAM_DATA", "")
     return Path(os.path.expanduser(folder)) if folder else None
 
@@ -104,6 +131,28 @@ def _files(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders.sort()
         yield from (Path(parent, name) for name in sorted(names))
+
+
+@cache
+def shipped_table(loader: str) -> Lines | None:
+    """Return column names and rows of a table as scikit-learn's frame writes them, with the target last.
+
+    Return None if `loader` is not a function that reads a shipped file, or if the installed scikit-learn has a
+    different file. Then scikit-learn itself loads the table.
+    """
+    package = find_spec("sklearn")
+    if loader not in FILES or package is None or package.origin is None:
+        return None
+    name, features = FILES[loader]
+    try:
+        with Path(package.origin).with_name("datasets").joinpath("data", name).open(encoding="utf-8") as file:
+            _, *lines = csv.reader(file)  # the first holds the numbers of rows and features
+            rows = [(*(str(float(cell)) for cell in cells), str(int(target))) for *cells, target in lines]
+    except (OSError, ValueError):
+        return None
+    if any(len(row) != len(features) + 1 for row in rows):
+        return None
+    return ((*features, "target"), *rows)
 
 
 def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
@@ -161,14 +210,6 @@ def _member(archive: bytes, name: str) -> bytes:
         if member is None:
             raise ValueError(f"{name} is no file of the archive")
         return member.read(ARCHIVE_LIMIT)
-
-
-def _keep(card: Card, edition: Edition, content: bytes) -> None:
-    """Write fetched bytes into the cache folder, whole or not at all."""
-    path = cache_folder() / card.name / edition.name / Path(edition.file).name
-    with suppress(OSError):  # if the cache cannot be written, the run goes on
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content)
 
 
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:

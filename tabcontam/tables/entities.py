@@ -1,4 +1,6 @@
-"""Columns that identify one thing, such as a player's name and date of birth: one of them may reveal the other.
+"""Columns that reveal each other: columns of one entity, columns that share a key, and equivalent columns.
+
+The columns of an entity identify one thing, such as a player's name and date of birth: one may reveal the other.
 
 Two columns belong to one entity if each almost always determines the other. Rows that share a value show this. Columns
 without repeated values cannot be compared in this way. They count as one entity if their values identify things: short
@@ -7,21 +9,26 @@ texts, dates, and whole numbers that look like identifiers. Measured numbers and
 A key is a value that a few rows share, such as the ticket number of a family. It reveals less. A model that has read
 another row with that ticket knows the fare, and often the number of travellers. Such columns are grouped with their key
 if a model may have read other rows of the file.
+
+Equivalent columns have equal information in different values, such as a number of donations and the amount of blood. So
+if a cell of one is hidden, the row's cells in all of them are hidden.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.thresholds import (
     LEAST_DETERMINED_SHARE,
     LEAST_IDENTIFIER_DIGITS,
     LEAST_KEY_AGREEMENT,
     LEAST_ROWS_OF_ENTITIES,
+    LEAST_ROWS_OF_EQUIVALENTS,
     LEAST_SHARE_OF_NAMES,
     LEAST_SHARE_OF_REPEATED_ROWS,
     MOST_ENTROPY_DIFFERENCE,
@@ -36,17 +43,19 @@ if TYPE_CHECKING:
 MEASURED = re.compile(r"([$€£¥₹]?) ?[-+]?\d[\d.,]* ?(%|[€£¥₹°]|[^\W\d_]{0,6}[²³]?)")
 
 
+@table_fact
 def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
     """Return for each column that belongs to an entity all columns of that entity, itself included.
 
     Columns that form no entity with another column are not in the result.
     """
-    return cached_fact(table, "entities", lambda: _find(table, keys=False))
+    return _find(table, keys=False)
 
 
+@table_fact
 def entities_and_keys(table: Table) -> Mapping[str, tuple[str, ...]]:
     """Return the groups of `entities`, and group each key that a few rows share with the columns it determines."""
-    return cached_fact(table, "entities and keys", lambda: _find(table, keys=True))
+    return _find(table, keys=True)
 
 
 def _find(table: Table, *, keys: bool) -> dict[str, tuple[str, ...]]:
@@ -165,3 +174,53 @@ def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
     np.maximum.at(most, pairs // (int(other.max()) + 1), counts)
     wrong, blindly = len(known) - int(most.sum()), len(known) - int(np.bincount(other).max())
     return blindly > 0 and wrong <= (1 - LEAST_DETERMINED_SHARE) * blindly
+
+
+@dataclass(frozen=True)
+class ReducedTable:
+    """A table with only the first of each set of equivalent columns, and the cells of the columns left out.
+
+    `beside[column][left_out]` maps each cell of `column` to the cell of the column `left_out` in the same row.
+    """
+
+    table: Table
+    left_out: Mapping[str, Mapping[str, Mapping[Cell, Cell]]]
+
+
+@table_fact
+def reduce_table(table: Table) -> ReducedTable:
+    """Return the table without the columns that are equivalent to an earlier one.
+
+    Two columns are equivalent if each determines the other in every row. Columns with hardly any repeated value, and
+    columns with only one value, never count as equivalent.
+    """
+    first: dict[tuple[int, ...], str] = {}
+    cells_left_out: dict[str, dict[str, dict[Cell, Cell]]] = {}
+    for name in table.columns:
+        cells = table.column(name)
+        codes: dict[Cell, int] = {}
+        alike = tuple(codes.setdefault(cell, len(codes)) for cell in cells)
+        if len(codes) < 2 or len(cells) - len(codes) < LEAST_ROWS_OF_EQUIVALENTS:
+            continue
+        kept = first.setdefault(alike, name)
+        if kept != name:
+            cells_left_out.setdefault(kept, {})[name] = dict(zip(table.column(kept), cells, strict=True))
+    left_out = {name for columns in cells_left_out.values() for name in columns}
+    if not left_out:
+        return ReducedTable(table, {})
+    places = [place for place, name in enumerate(table.columns) if name not in left_out]
+
+    def fewer(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(tuple(row[place] for place in places) for row in rows)
+
+    columns = tuple(table.columns[place] for place in places)
+    known = tuple(map(fewer, table.known))
+    for kept, others in cells_left_out.items():  # a known file may write the same cell differently
+        from_place = table.columns.index(kept)
+        for name, mapping in others.items():
+            to_place = table.columns.index(name)
+            pairs = ((row[from_place], row[to_place]) for rows in table.known for row in rows)
+            mapping |= {cell: other for cell, other in pairs if cell not in mapping}
+    whole = None if table.whole is None else table.whole.with_rows(fewer)
+    reduced = replace(table, columns=columns, rows=fewer(table.rows), known=known, whole=whole)
+    return ReducedTable(reduced, cells_left_out)

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.readers.file_kinds import stem
 
 PARTS = (".parquet", ".csv")  # endings of files by which a folder holds the parts of one table
 KINDS = "a CSV, JSON, Excel or Parquet file"  # examples of the kinds that are read
@@ -27,26 +26,11 @@ class FileSpec:
 
     @property
     def spec(self) -> str:
-        """The text by which the user names the file."""
         return str(self.path) if self.part is None else f"{self.path}#{self.part}"
 
     @property
     def name(self) -> str:
-        """The name of the table in results."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
-
-    def without(self, split: str) -> "FileSpec":
-        """Return this file without `split` at the end of its part; unchanged if the part does not end with `split`."""
-        if not split or self.part is None:
-            return self
-        return FileSpec(self.path, self.part[: -len(split)].removesuffix("#") or None)
-
-    @property
-    def title(self) -> str:
-        """The default title of the table in prompts: the part's name, or the file name without its endings."""
-        if self.part is None:
-            return stem(self.path.name)
-        return stem(self.part.rpartition("#")[2].rpartition("/")[2])
 
 
 def without_split(title: str, split: str) -> str:

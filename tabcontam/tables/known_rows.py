@@ -12,11 +12,12 @@ from itertools import compress
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.answer_text import value_key
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.file_specs import named_file
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import is_address
 from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.tables.table_contents import few
 
 Row = tuple[Cell, ...]
 
@@ -30,7 +31,6 @@ class ExtraRow:
 
     @property
     def cells(self) -> Row:
-        """The cells of the row."""
         return self.rows[self.place]
 
     def earlier(self, by: int) -> Row | None:
@@ -40,13 +40,14 @@ class ExtraRow:
 
 def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
     """Return the known files, each once. Texts are read with the user's options in `form`. Raises `UsageError`."""
-    named = {each if isinstance(each, str) else id(each): each for each in specs}
-    return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
-
-
-def _loaded(spec: str, form: TextFormat) -> Table:
-    read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
-    return load_table(spec, form=read_as, whole=True)
+    found: dict[str | int, Table] = {}
+    for spec in specs:
+        if not isinstance(spec, str):
+            found[id(spec)] = spec
+        elif spec not in found:
+            read_as = form if named_file(spec) is not None or is_address(spec) else FOUND_OUT
+            found[spec] = load_table(spec, form=read_as, whole=True)
+    return tuple(found.values())
 
 
 def has_columns(file: Table, table: Table) -> bool:
@@ -63,16 +64,22 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
         if not any(has_columns(file, table) for table in tables):
             problem = f"{option_name('known')}: {lacking_columns(file, tables)}"
             raise UsageError(f"{problem}; give a file with all columns of a dataset, under the same names")
-    return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
+    found = []
+    for table in tables:
+        own = [in_columns(file, table) for file in files if has_columns(file, table)]
+        found.append(replace(table, known=(*table.known, *own)) if own else table)
+        if own and len(known_rows(found[-1])) == len(table.rows):
+            given = option_name("known")
+            problem = f"{given}: every row of {table.name} is in a known file"
+            raise UsageError(f"{problem}, so that none is left to ask about")
+    return tuple(found)
 
 
-# named: number of missing columns that an error names
-def lacking_columns(file: Table, tables: Sequence[Table], *, named: int = 3) -> str:
+def lacking_columns(file: Table, tables: Sequence[Table]) -> str:
     """Return, in words, the columns that a file lacks in comparison with the table that it resembles most."""
     lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
     names, table = min(lacking, key=lambda one: len(one[0]))
-    more = f" and {len(names) - named} more" if len(names) > named else ""
-    return f"{file.name} lacks the column {', '.join(map(repr, names[:named]))}{more} of {table.name}"
+    return f"{file.name} lacks the column {few(names)} of {table.name}"
 
 
 def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
@@ -87,16 +94,6 @@ def place_of(file: Table, tables: Sequence[Table], given: str) -> int:
     return fitting[0]
 
 
-def _with(table: Table, files: Sequence[Table]) -> Table:
-    if not files:
-        return table
-    found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
-    if len(known_rows(found)) == len(found.rows):
-        given = option_name("known")
-        raise UsageError(f"{given}: every row of {table.name} is in a known file, so that none is left to ask about")
-    return found
-
-
 def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
     """Return the file's rows, with the columns in the table's order. Cells that the file marks as missing are None."""
     columns = [file.column(name) for name in table.columns]
@@ -105,10 +102,10 @@ def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
     return tuple(zip(*columns, strict=True))
 
 
+@table_fact
 def known_rows(table: Table) -> frozenset[int]:
     """Return the places of the table's rows that a known file contains, too: no query asks about them."""
-    places = range(len(table.rows))
-    return cached_fact(table, "known rows", lambda: frozenset(compress(places, known_among(table, table.rows))))
+    return frozenset(compress(range(len(table.rows)), known_among(table, table.rows)))
 
 
 def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
@@ -125,40 +122,38 @@ def not_known(table: Table, rows: Iterable[int]) -> list[int]:
     return [row for row in rows if row not in known]
 
 
+@table_fact
 def extra_rows(table: Table) -> tuple[ExtraRow, ...]:
     """Return the rows that only known files contain, each once, sorted by content."""
-
-    def find() -> tuple[ExtraRow, ...]:
-        own = set(keys_of(table, table.rows))
-        found: dict[Row, ExtraRow] = {}
-        for rows in table.known:
-            for place, key in enumerate(keys_of(table, rows)):
-                if key not in own and key not in found:
-                    found[key] = ExtraRow(rows, place)
-        order = _by_name(table)
-        return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
-
-    return cached_fact(table, "extra rows", find) if table.known else ()
+    if not table.known:
+        return ()
+    own = set(keys_of(table, table.rows))
+    found: dict[Row, ExtraRow] = {}
+    for rows in table.known:
+        for place, key in enumerate(keys_of(table, rows)):
+            if key not in own and key not in found:
+                found[key] = ExtraRow(rows, place)
+    order = _by_name(table)
+    return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
 
 
 # shown: most rows that a prompt shows before a row
+@table_fact
 def known_digest(table: Table, *, shown: int = 4) -> str | None:
     """Return a digest of the rows that known files add to a table; None if there are no known files.
 
     It does not depend on the order of the table's columns.
     """
+    if not table.known:
+        return None
+    order = _by_name(table)
 
-    def find() -> str:
-        order = _by_name(table)
+    def in_order(row: Row | None) -> list[Cell] | None:
+        return None if row is None else [row[place] for place in order]
 
-        def in_order(row: Row | None) -> list[Cell] | None:
-            return None if row is None else [row[place] for place in order]
-
-        own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
-        extra = [[in_order(one.earlier(by)) for by in range(shown + 1)] for one in extra_rows(table)]
-        return sha256(json.dumps([own, extra]).encode()).hexdigest()
-
-    return cached_fact(table, "known digest", find) if table.known else None
+    own = sorted([cell or "" for cell in in_order(table.rows[place]) or ()] for place in known_rows(table))
+    extra = [[in_order(one.earlier(by)) for by in range(shown + 1)] for one in extra_rows(table)]
+    return sha256(json.dumps([own, extra]).encode()).hexdigest()
 
 
 def _by_name(table: Table) -> list[int]:

@@ -5,7 +5,7 @@ from hashlib import sha256
 from random import Random
 from typing import TypeVar
 
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.table import Table
 
 Candidate = TypeVar("Candidate")
@@ -52,12 +52,9 @@ def copied(rng: Random) -> Random:
     return found
 
 
+@table_fact
 def _content(table: Table) -> tuple[tuple[int, ...], str]:
     """Return the row places sorted by content, and a digest of the table."""
-    return cached_fact(table, "content", lambda: _sorted_and_digested(table))
-
-
-def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
     columns = map(table.column, sorted(table.columns))
     filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
     rows = list(zip(*filled, strict=True))

@@ -23,26 +23,16 @@ def is_dated(split: str) -> bool:
     return SPLIT.fullmatch(split.casefold()) is not None
 
 
-def month_of(split: str) -> tuple[str, str] | None:
-    """Return the side and the month of a split by dates; None for another split.
-
-    >>> month_of("after-2023-10"), month_of("train")
-    (('after', '2023-10'), None)
-    """
-    found = SPLIT.fullmatch(split.casefold())
-    return (found[1], found[2]) if found else None
-
-
 def part_of(table: Table, split: str) -> Table:
     """Return the rows of a split by dates. Raises `UsageError` for any other split, and for a table without dates."""
-    side_month = month_of(split)
-    if side_month is None:
+    found = SPLIT.fullmatch(split.casefold())
+    if found is None:
         raise UsageError(
             f"unknown split {split!r} of {table.name}; its rows have dates: write {table.name}#after-YYYY-MM or "
             f"#before-YYYY-MM, or #after-cutoff"
         )
-    sides, _ = sides_of(table, side_month[1])
-    return sides[side_month[0]]
+    sides, _ = sides_of(table, found[2])
+    return sides[found[1]]
 
 
 def sides_of(table: Table, month: str) -> tuple[dict[str, Table], int]:

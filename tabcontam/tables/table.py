@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.dataset_cards import (
     SHORT,
     Card,
@@ -27,10 +27,11 @@ from tabcontam.tables.dataset_cards import (
     split_named,
 )
 from tabcontam.tables.editions import edition_bytes
-from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file, without_split
+from tabcontam.tables.file_specs import FileSpec, check_file, check_part_named, check_stays, named_file
 from tabcontam.tables.large.table_excerpt import TableExcerpt, WholeTableFacts
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat, check_size
-from tabcontam.tables.sources import card_of, is_source, open_source, read_source
+from tabcontam.tables.readers.file_kinds import stem
+from tabcontam.tables.sources import TableSource, card_of, is_source, open_source, read_source
 from tabcontam.tables.table_contents import Contents, Rows, column_names, is_number, missing_marks
 from tabcontam.tables.text_tasks import TextTask, found_texts
 from tabcontam.tables.thresholds import MOST_CATEGORIES, MOST_CLASSES, MOST_ROWS_READ_WHOLE
@@ -166,8 +167,7 @@ class Table:
 
     @cached_property
     def all_stored(self) -> tuple[tuple[Cell, ...], ...]:
-        """The `rows`, then the stored rows of a large file that no query asks about: they are for comparison and
-        learning.
+        """The `rows`, then the rows of a large file that are stored for comparison and learning, and never asked about.
 
         A search for rows similar to a given row has to include them.
         """
@@ -203,23 +203,21 @@ class Table:
         """Return whether a cell is None or one of the edition's missing marks."""
         return cell is None or cell in self.missing
 
+    @table_fact
     def distinct(self, column: str) -> tuple[str, ...]:
         """Return the values of a column except missing ones, most frequent first, then by first appearance."""
+        if self.whole is not None and column in self.whole.distinct:
+            return self.whole.distinct[column]
+        counts = Counter(self.column(column)).most_common()
+        return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
 
-        def values() -> tuple[str, ...]:
-            if self.whole is not None and column in self.whole.distinct:
-                return self.whole.distinct[column]
-            counts = Counter(self.column(column)).most_common()
-            return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
-
-        return cached_fact(self, ("distinct", column), values)
-
+    @table_fact
     def is_numeric(self, column: str) -> bool:
         """Return whether a column has a value, and all of its values are finite numbers."""
         if self.whole is not None:
             return column in self.whole.numeric
         values = self.distinct(column)
-        return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
+        return bool(values) and all(map(is_number, values))
 
     def is_categorical(self, column: str) -> bool:
         """Return whether a column has few distinct values, and is either the target or no column of numbers."""
@@ -297,15 +295,18 @@ def load_table(
     """
     check_part_named(spec)
     if is_source(spec):
-        return _source_table(spec, target, name, form, whole)
+        if (known := card_of(spec)) is not None:
+            return load_table(known, target=target, name=name, form=form)
+        return _source_table(open_source(spec, form), target, name, form, whole)
     path = Path(os.path.expanduser(spec))
     named, split = split_named(spec)
     card_name, edition_name = split_edition(named)
     file = named_file(spec)
     card = None if edition_name is not None and file is not None else find_card(card_name)
     if card is not None:
-        if given := _given(target, name, form):
-            raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
+        named_options = [option_name(key) for key, value in (("target", target), ("name", name)) if value is not None]
+        if given := [*named_options, *form.given.values()]:
+            raise UsageError(f"{given[0]} applies to files alone; leave it out for the dataset {card.name!r}")
         edition = card.edition(edition_name)
         from tabcontam.tables.splits_by_date import is_dated, part_of
 
@@ -322,13 +323,6 @@ def load_table(
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
         raise error
     return _file_table(file or FileSpec(path), target, name, form, whole)
-
-
-def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
-    """Return the name of the first given option that applies only to a FILE; None if none is given."""
-    if target is not None or name is not None:
-        return option_name("target" if target is not None else "name")
-    return next(iter(form.given.values()), None)
 
 
 def _is_known(spec: str) -> bool:
@@ -399,27 +393,20 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
 
 def _file_table(named: FileSpec, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
     from tabcontam.tables.large.large_files import read_large
-    from tabcontam.tables.readers.file_kinds import read_split
 
-    check_stays(named.path)
-    large = None if whole else read_large(named, form, target)
-    if large is not None:
+    path = named.path
+    check_stays(path)
+    source = TableSource(path.name, stem(path.name), (), part=named.part or "")
+    if not whole and (large := read_large(named, form, target)) is not None:
         read, digest, split = large
-    else:
-        check_size(named.path)
-        content = check_file(named.path)
-        contents, split = read_split(File(content, named.path.name, named.part, form, named.path))
-        read = _read(named.without(split).name, contents, target, sampled=not whole)
-        digest = hashlib.sha256(content).hexdigest()
-    named = named.without(split)
-    title = (name or "").strip() or without_split(named.title, split)
-    return replace(_table_of(named.name, title, read, digest, target, form), split=split)
+        called, title = source.called(split)
+        return replace(_table_of(called, (name or "").strip() or title, read, digest, target, form), split=split)
+    check_size(path)
+    file = File(check_file(path), path.name, named.part, form, path)
+    return _source_table(replace(source, files=(file,)), target, name, form, whole)
 
 
-def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
-    if (known := card_of(spec)) is not None:
-        return load_table(known, target=target, name=name, form=form)
-    source = open_source(spec, form)
+def _source_table(source: TableSource, target: str | None, name: str | None, form: TextFormat, whole: bool) -> Table:
     contents, split = read_source(source)
     digest = hashlib.sha256()
     for file in source.files:

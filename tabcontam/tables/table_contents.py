@@ -56,6 +56,12 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first names in quotes, and the number of the others: `'a', 'b', 'c' and 2 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
 def rows_of(records: Iterable[Sequence[str]]) -> Rows:
     """Return the records as rows. An empty field is None. Equal cells are one object, for fast comparison."""
     cells: dict[str, str | None] = {"": None}

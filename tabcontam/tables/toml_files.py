@@ -49,7 +49,11 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
     `UsageError` for a folder that does not exist, and for two files that define different items with one name.
     """
     found: dict[str, Any] = dict(known)
-    for folder in _folders():
+    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    folders = {Path(os.path.expanduser(part)).resolve(): part for part in named}
+    for folder, part in folders.items():
+        if not folder.is_dir():
+            raise UsageError(f"{VARIABLE} names no folder: {part}; correct it, or unset it")
         loose = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if _kind(_parsed(path, "file")) == kind]
         for path in [*loose, *sorted((folder / kind).glob(f"*{SUFFIX}"))]:
             own: Any = load(path)
@@ -93,16 +97,6 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     if (found := _kind(raw)) not in (None, kind):
         raise UsageError(f"{path} is no {title}; give it with {option(KINDS[str(found)].option)}")
     return raw
-
-
-def _folders() -> list[Path]:
-    """Return the folders that TABCONTAM_PATH names, in order, each once."""
-    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
-    folders = {Path(os.path.expanduser(part)).resolve(): part for part in named}
-    for folder, part in folders.items():
-        if not folder.is_dir():
-            raise UsageError(f"{VARIABLE} names no folder: {part}; correct it, or unset it")
-    return list(folders)
 
 
 def _kind(raw: Mapping[str, object]) -> str | None:

@@ -9,7 +9,7 @@ from statistics import quantiles
 
 from tabcontam.errors import Skip
 from tabcontam.groups import grouped
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.row_draws import by_content, identity, pool
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.thresholds import (
@@ -46,26 +46,23 @@ def _other_words(table: Table, rows: Sequence[Row]) -> Iterable[Row]:
     """Yield the rows, with the words of texts in another order if the table has columns of texts."""
     texts = {table.columns.index(name) for name in table.text.texts} if table.text else set()
     rng = Random(f"words {table.sha256}")
+
+    def in_disorder(cell: Cell) -> Cell:
+        words = (cell or "").split()
+        rng.shuffle(words)
+        return cell if cell is None else " ".join(words)
+
     for row in rows:
-        yield tuple(_in_disorder(cell, rng) if place in texts else cell for place, cell in enumerate(row))
+        yield tuple(in_disorder(cell) if place in texts else cell for place, cell in enumerate(row))
 
 
-def _in_disorder(cell: Cell, rng: Random) -> Cell:
-    words = (cell or "").split()
-    rng.shuffle(words)
-    return cell if cell is None else " ".join(words)
-
-
+@table_fact
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, Row]]:
     """Return twin rows for decoys, each with the place of its original row. Row and column order do not change them.
 
     At most `MOST_ROWS_FOR_DECOYS` rows are used. Each `salt` makes another twin. Raises `Skip` if the table has no
     twin.
     """
-    return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
-
-
-def _twin_rows(table: Table, salt: str) -> list[tuple[int, Row]]:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values, so that every twin holds its rows")
     places = pool(table, by_content(table), MOST_ROWS_FOR_DECOYS)
@@ -118,21 +115,15 @@ def _classes(table: Table) -> list[Hashable]:
     if table.target is None:
         return [None] * len(table.rows)
     cells = table.column(table.target)
-    threshold = table.question.threshold if table.question else None
-    cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
-    if not cuts and len(table.distinct(table.target)) > MOST_CLASSES_OF_TWINS:
-        return [None] * len(cells)  # names or dates: with one or two rows a class, nothing would be shuffled
-    if not cuts:
+    if table.question and table.question.threshold is not None:
+        cuts = [table.question.threshold]
+    elif len(table.distinct(table.target)) <= MOST_CLASSES_OF_TWINS:
         return list(cells)
+    elif table.is_numeric(table.target):
+        cuts = quantiles((float(cell) for cell in cells if cell is not None and not table.is_missing(cell)), n=4)
+    else:
+        return [None] * len(cells)  # names or dates: with one or two rows a class, nothing would be shuffled
     return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]
-
-
-def _quartiles(table: Table, target: str) -> list[float]:
-    """Return the three quartile limits of a numeric target with many values; empty for another target."""
-    if len(table.distinct(target)) <= MOST_CLASSES_OF_TWINS or not table.is_numeric(target):
-        return []
-    cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
-    return quantiles(map(float, cells), n=4)
 
 
 def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: int) -> list[list[Cell]]:

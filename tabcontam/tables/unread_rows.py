@@ -16,10 +16,11 @@ from hashlib import sha256
 
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.answer_text import value_key
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import Row, in_columns, keys_of, known_among, place_of
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.tables.table_contents import few
 from tabcontam.tables.thresholds import LEAST_FRESH_ROWS
 
 TablesAndLines = tuple[tuple[Table, ...], tuple[str, ...]]
@@ -80,19 +81,15 @@ def _with_withheld(table: Table, file: Table) -> tuple[Table, str]:
     return table, f"{file.name}: {rows} are in {table.name}, too, and not compared" if also else ""
 
 
+@table_fact
 def comparable_rows(table: Table) -> ComparableRows:
     """Return the published and withheld rows to compare, without repeated rows and rows of known files."""
-
-    def find() -> ComparableRows:
-        every = (*table.rows, *table.withheld)
-        keys = keys_of(table, every)
-        times, known = Counter(keys), known_among(table, every)
-        once = [place for place, key in enumerate(keys) if times[key] == 1 and not known[place]]
-        rows = len(table.rows)
-        published = tuple(place for place in once if place < rows)
-        return ComparableRows(published, tuple(place - rows for place in once if place >= rows))
-
-    return cached_fact(table, "compared rows", find)
+    every, rows = (*table.rows, *table.withheld), len(table.rows)
+    keys = keys_of(table, every)
+    times, known = Counter(keys), known_among(table, every)
+    once = [place for place, key in enumerate(keys) if times[key] == 1 and not known[place]]
+    published = tuple(place for place in once if place < rows)
+    return ComparableRows(published, tuple(place - rows for place in once if place >= rows))
 
 
 def _with_fresh(table: Table, file: Table) -> tuple[Table, str]:
@@ -136,11 +133,8 @@ def _as_written(
             unknown.append(str(cell))
     if unknown:
         known = ", ".join(question.answers) if question.threshold is None else "numbers"
-        more = f" and {len(unknown) - named} more" if len(unknown) > named else ""
-        raise UsageError(
-            f"{option_name('fresh')}: {file.name} has {', '.join(map(repr, unknown[:named]))}{more} in "
-            f"{table.target!r}, and the classes of {table.name} are {known}"
-        )
+        problem = f"{option_name('fresh')}: {file.name} has {few(unknown)} in {table.target!r}"
+        raise UsageError(f"{problem}, and the classes of {table.name} are {known}")
     return found
 
 
@@ -155,7 +149,6 @@ def _left_out(seen: int, without_class: int, table: Table) -> str:
 
 
 def fresh_labels(table: Table) -> tuple[str, ...]:
-    """Return the answer of each fresh row."""
     if table.target is None or table.question is None:
         return ()
     place, question = table.columns.index(table.target), table.question

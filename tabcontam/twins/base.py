@@ -68,8 +68,6 @@ class Twin(ABC):
     """A kind of unseen twin, such as `perturbed`."""
 
     kind: ClassVar[str]
-    keeps: ClassVar[str]
-    changes: ClassVar[str]
     like: ClassVar[bool] = True  # whether its rows look like the table's to a reader who has not read the table
     relearned: ClassVar[bool] = False  # whether learners must learn from twins to predict twins
     tries: ClassVar[int] = 1  # most draws until one passes its check

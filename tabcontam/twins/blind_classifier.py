@@ -26,7 +26,6 @@ class BlindClassifier:
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The encoder of features as numbers."""
         return Encoder.of(self.sample)
 
     @cached_property

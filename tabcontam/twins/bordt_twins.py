@@ -6,9 +6,7 @@ from the table's cells. `benchmarks.versions` compares both kinds of recipes.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +30,6 @@ JOINTS = re.compile(r"[_\s]+|(?<=[^\W\d_])[-.](?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")
 Columns = list[list[Cell]]
 
 
-@dataclass(frozen=True)
 class OriginalTwin(Twin):
     """The rows as they are, for comparison with the other three versions.
 
@@ -41,17 +38,14 @@ class OriginalTwin(Twin):
     Cannot show anything alone: a model that recalls a row recalls this one.
     """
 
-    kind: ClassVar[str] = "bordt_original"
-    keeps: ClassVar[str] = "everything"
-    changes: ClassVar[str] = "nothing; the target is the last feature"
-    like: ClassVar[bool] = False
+    kind = "bordt_original"
+    like = False
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return the rows that may have twins, unchanged."""
         return self._of_each(sample, sample.features, _columns(sample))
 
 
-@dataclass(frozen=True)
 class LastDigitsTwin(Twin):
     """The perturbed version: numbers have other last digits, and names are replaced.
 
@@ -69,11 +63,9 @@ class LastDigitsTwin(Twin):
     to pass further checks.
     """
 
-    kind: ClassVar[str] = "bordt_perturbed"
-    keeps: ClassVar[str] = "the label, names of features, categories, and all but the last digits of numbers"
-    changes: ClassVar[str] = "the last digits of numbers, and names, to ones that no row has"
-    like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True  # row numbers become larger than any that a learner has seen
+    kind = "bordt_perturbed"
+    like = False
+    relearned = True  # row numbers become larger than any that a learner has seen
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if no feature can be moved in this way."""
@@ -86,7 +78,6 @@ class LastDigitsTwin(Twin):
         return self._of_each(sample, sample.features, columns)
 
 
-@dataclass(frozen=True)
 class TaskTwin(Twin):
     """The task version: the perturbed one, with other words of the same meaning for features and categories.
 
@@ -99,11 +90,9 @@ class TaskTwin(Twin):
     Cannot reword a name that is one word: only its first letter becomes a capital.
     """
 
-    kind: ClassVar[str] = "bordt_task"
-    keeps: ClassVar[str] = "the label, and the meaning of features and categories"
-    changes: ClassVar[str] = "last digits, the writing of names and categories, and the number of digits"
-    like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True
+    kind = "bordt_task"
+    like = False
+    relearned = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if a feature has running text."""
@@ -115,7 +104,6 @@ class TaskTwin(Twin):
         return self._of_each(sample, _words(sample.features), worded)
 
 
-@dataclass(frozen=True)
 class StandardisedTwin(Twin):
     """The statistical version: the task version as numbers without names.
 
@@ -129,11 +117,9 @@ class StandardisedTwin(Twin):
     learns from the examples in the prompt helps.
     """
 
-    kind: ClassVar[str] = "bordt_statistical"
-    keeps: ClassVar[str] = "the class, missing cells, and the relative positions of numbers"
-    changes: ClassVar[str] = "all names, and all cells to numbers without a unit"
-    like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True
+    kind = "bordt_statistical"
+    like = False
+    relearned = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return a twin of each row. Raises `Skip` if a feature has running text."""
@@ -163,7 +149,12 @@ def _perturbed(moves: Moves, baseline: LabelBaseline, rng: np.random.Generator) 
     numbering = {place for place in range(len(own)) if moves.numeric(place) and _numbers_rows(moves, place)}
     columns = [cells if place in numbering else _moved(moves, place, cells, rng) for place, cells in enumerate(own)]
     _check_label(moves.sample, baseline, columns)
-    return [_counted_on(moves, cells, rng) if place in numbering else cells for place, cells in enumerate(columns)]
+    for place in sorted(numbering):  # no row of the table has any of the new numbers
+        added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
+        columns[place] = [
+            cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in own[place]
+        ]
+    return columns
 
 
 def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
@@ -176,12 +167,6 @@ def _moved(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator
     if any(moves.follows(place, other) for other in others):
         return cells
     return _shifted(moves, place, cells, rng)
-
-
-def _counted_on(moves: Moves, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
-    """Return the row numbers plus one constant; no row of the table has any of the new numbers."""
-    added = int(rng.integers(2 * len(moves.sample.table.rows), 10 * len(moves.sample.table.rows)))
-    return [cell if moves.sample.table.is_missing(cell) else str(int(str(cell)) + added) for cell in cells]
 
 
 def _check_label(sample: TwinSample, baseline: LabelBaseline, columns: Columns) -> None:
@@ -208,7 +193,7 @@ def _numbers_rows(moves: Moves, place: int) -> bool:
 
 def _shifted(moves: Moves, place: int, cells: list[Cell], rng: np.random.Generator) -> list[Cell]:
     """Return the numbers with other last digits, all within the feature's range."""
-    digits, same = moves.digits(place)
+    digits, same = moves.digits[place]
     numbers = moves.plain[:, place]
     low, high = (Decimal(written(bound(numbers), digits, same=True)) for bound in (np.nanmin, np.nanmax))
     unit = Decimal(1).scaleb(-digits)
@@ -229,7 +214,7 @@ def _with_more_digits(sample: TwinSample, baseline: LabelBaseline, rng: np.rando
     moves.check_no_texts("which cannot be reworded here")
     columns = _perturbed(moves, baseline, rng)
     for place, cells in enumerate(columns):
-        digits, _ = moves.digits(place) if moves.numeric(place) else (0, True)
+        digits, _ = moves.digits[place] if moves.numeric(place) else (0, True)
         if digits and not any("e" in str(cell).lower() for cell in cells):
             noise = rng.normal(0, ADDED_DIGIT_DEVIATION, len(cells)) * 10.0**-digits
             columns[place] = [

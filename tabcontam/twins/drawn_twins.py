@@ -1,8 +1,5 @@
 """Twins with labels that the baseline draws: on the table's own rows, or on rows of a statistical model of it."""
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from tabcontam.errors import Skip
@@ -13,7 +10,6 @@ from tabcontam.twins.thresholds import LEAST_TWINNED_SHARE, RESAMPLING_ROUNDS
 from tabcontam.twins.twin_sample import Row, TwinSample
 
 
-@dataclass(frozen=True)
 class ResampledTwin(Twin):
     """Each row's label is drawn by the baseline's chances given the other cells.
 
@@ -27,19 +23,15 @@ class ResampledTwin(Twin):
     than the gain from memory.
     """
 
-    kind: ClassVar[str] = "resampled"
-    keeps: ClassVar[str] = "every cell but the label"
-    changes: ClassVar[str] = "the label, drawn by the baseline's chances given the other cells"
-    tries: ClassVar[int] = 5
+    kind = "resampled"
+    tries = 5
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row."""
         rows = sample.rows[: sample.twins]
         labels = baseline.drawn(rows, range(len(rows)), rng)
         return UnseenTwin(self.kind, sample.places[: sample.twins], sample.features, rows, labels)
 
 
-@dataclass(frozen=True)
 class StatisticalTwin(Twin):
     """New rows like the table's: each is drawn around a row of the table, its label with the baseline's chances.
 
@@ -55,10 +47,8 @@ class StatisticalTwin(Twin):
     a model that predicts better than the baseline does worse on them.
     """
 
-    kind: ClassVar[str] = "statistical"
-    keeps: ClassVar[str] = "names, and how cells are related among similar rows"
-    changes: ClassVar[str] = "cells, drawn from similar rows, and the label, drawn by the baseline's chances"
-    tries: ClassVar[int] = 3
+    kind = "statistical"
+    tries = 3
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
         """Return twins of rows with a draw that is no real row. Raises `Skip` if fewer than half have such a draw."""

@@ -6,7 +6,7 @@ Related features are moved together, to keep the relations in the table.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
@@ -33,10 +33,9 @@ from tabcontam.twins.twin_sample import Flags, Floats, Ints, Row, TwinSample
 PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
-def decimals(cells: Iterable[Cell], missing: Iterable[str]) -> int:
-    """Return the largest number of digits after the point in a column of numbers."""
-    marks = set(missing)
-    written = (cell.partition(".")[2] for cell in cells if cell is not None and cell not in marks)
+def decimals(cells: Iterable[Cell]) -> int:
+    """Return the largest number of digits after the point in numbers."""
+    written = ((cell or "").partition(".")[2] for cell in cells)
     return max((len(digits) for digits in written if digits.isdigit()), default=0)
 
 
@@ -56,17 +55,13 @@ class Moves:
 
     sample: TwinSample
     staying: frozenset[int] = frozenset()
-    _digits: dict[int, tuple[int, bool]] = field(default_factory=dict, init=False)
-    _counts: dict[int, Counter[Cell]] = field(default_factory=dict, init=False)
 
     @cached_property
     def columns(self) -> tuple[tuple[Cell, ...], ...]:
-        """The cells of each feature."""
         return tuple(zip(*self.sample.rows, strict=True))
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The encoder of features as numbers."""
         return Encoder.of(self.sample)
 
     @cached_property
@@ -111,7 +106,7 @@ class Moves:
 
     def _determines(self, first: int, second: int) -> bool:
         """Return whether the first feature determines the second: each value has one almost constant partner."""
-        own, others, rows = self.counts(first), self.counts(second), len(self.sample.rows)
+        own, others, rows = self.counts[first], self.counts[second], len(self.sample.rows)
         if 3 * len(own) > rows or max(others.values()) >= CONSTANT_SHARE * rows:
             return False
         pairs = Counter(zip(self.columns[first], self.columns[second], strict=True))
@@ -120,11 +115,10 @@ class Moves:
             best[value] = max(best.get(value, 0), count)
         return sum(best.values()) >= FOLLOWING_SHARE * rows
 
-    def counts(self, place: int) -> Counter[Cell]:
-        """Return the number of rows with each value of a feature."""
-        if place not in self._counts:
-            self._counts[place] = Counter(self.columns[place])
-        return self._counts[place]
+    @cached_property
+    def counts(self) -> list[Counter[Cell]]:
+        """For each feature, the number of rows with each value."""
+        return list(map(Counter, self.columns))
 
     def numeric(self, place: int) -> bool:
         """Return whether all cells of a feature are numbers."""
@@ -135,10 +129,6 @@ class Moves:
         known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
         values = len(set(known))
         return not self.numeric(place) and values > MOST_CATEGORIES and 2 * values > len(known)
-
-    def lent(self, rows: Sequence[int], rng: np.random.Generator) -> Ints:
-        """Return for each row a random one of its nearest rows."""
-        return np.asarray(self.near[list(rows), rng.integers(0, self.near.shape[1], len(rows))])
 
     def moved(
         self, group: tuple[int, ...], rows: Sequence[int], rng: np.random.Generator, far: float = 1.0
@@ -153,7 +143,7 @@ class Moves:
             return [(cell,) for cell in self.renamed(group[0], rows, rng)]
         if len(group) == 1 and self.numeric(group[0]):
             return [(cell,) for cell in self._shifted(group[0], rows, rng, far)]
-        lent = self.lent(rows, rng)
+        lent = self.near[list(rows), rng.integers(0, self.near.shape[1], len(rows))]  # one of each row's nearest
         if all(map(self._continuous, group)):
             share = rng.uniform(*PULL_SHARES, len(rows)) * far
             pulled = [self._pulled(place, rows, lent, share) for place in group]
@@ -196,7 +186,7 @@ class Moves:
             if not self.numeric(place):
                 codes = self.encoder.features[place].codes or {}
                 found[:, place] = [
-                    self.counts(place)[cell] >= LEAST_CATEGORY_ROWS and (cell is None or cell in codes)
+                    self.counts[place][cell] >= LEAST_CATEGORY_ROWS and (cell is None or cell in codes)
                     for cell in cells
                 ]
         return found
@@ -210,7 +200,7 @@ class Moves:
 
     def _continuous(self, place: int) -> bool:
         """Return whether a feature of numbers is continuous: it has many values, none in exponent notation."""
-        own = self.counts(place)
+        own = self.counts[place]
         return self.numeric(place) and len(own) > MOST_CATEGORIES and not any("e" in (one or "").lower() for one in own)
 
     def _shifted(self, place: int, rows: Sequence[int], rng: np.random.Generator, far: float) -> list[Cell]:
@@ -230,21 +220,19 @@ class Moves:
     def _pulled(self, place: int, rows: Sequence[int], lent: Ints, share: Floats) -> list[Cell]:
         """Return the numbers, moved by `share` of the way to those of the rows `lent`; unchanged if one is missing."""
         cells, numbers = self.columns[place], self.plain[:, place]
-        digits, same = self.digits(place)
+        digits, same = self.digits[place]
         pulled = numbers[list(rows)] + share * (numbers[lent] - numbers[list(rows)])
         return [
             written(number, digits, same) if np.isfinite(number) else cells[row]
             for row, number in zip(rows, pulled.tolist(), strict=True)
         ]
 
-    def digits(self, place: int) -> tuple[int, bool]:
-        """Return the largest number of digits after the point in a feature, and whether all numbers have as many."""
-        if place not in self._digits:
-            missing = self.sample.table.missing
-            known = [cell for cell in self.columns[place] if not self.sample.table.is_missing(cell)]
-            digits = decimals(known, missing)
-            self._digits[place] = digits, all(decimals([cell], missing) == digits for cell in known)
-        return self._digits[place]
+    @cached_property
+    def digits(self) -> list[tuple[int, bool]]:
+        """For each feature, the largest number of digits after the point, and whether all numbers have as many."""
+        is_missing = self.sample.table.is_missing
+        found = ([decimals([cell]) for cell in values if not is_missing(cell)] for values in self.counts)
+        return [(max(digits, default=0), len(set(digits)) < 2) for digits in found]
 
     def renamed(self, place: int, rows: Sequence[int], rng: np.random.Generator) -> list[Cell]:
         """Return new names: rare words of a name are joined from parts of two other rare words, digits are drawn."""

@@ -1,8 +1,6 @@
 """The recoded twin: the same information in other letters."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +13,6 @@ from tabcontam.twins.thresholds import UNIT_FACTORS
 from tabcontam.twins.twin_sample import TwinSample
 
 
-@dataclass(frozen=True)
 class RecodedTwin(Twin):
     """Features and categories have other names, numbers other units.
 
@@ -29,14 +26,11 @@ class RecodedTwin(Twin):
     Cannot show memory: a model that knows what the names mean does worse without them, even if it has recalled no row.
     """
 
-    kind: ClassVar[str] = "recoded"
-    keeps: ClassVar[str] = "all information of each row, and its class"
-    changes: ClassVar[str] = "the names of features and categories, and the units of numbers"
-    like: ClassVar[bool] = False
-    relearned: ClassVar[bool] = True
+    kind = "recoded"
+    like = False
+    relearned = True
 
     def make(self, sample: TwinSample, baseline: LabelBaseline, rng: np.random.Generator) -> UnseenTwin:
-        """Return a twin of each row."""
         columns = [
             (_rescaled if sample.table.is_numeric(name) else _renamed)(sample, cells, rng)
             for name, cells in zip(sample.features, zip(*sample.rows, strict=True), strict=True)
@@ -48,8 +42,8 @@ class RecodedTwin(Twin):
 
 def _rescaled(sample: TwinSample, cells: Sequence[Cell], rng: np.random.Generator) -> list[Cell]:
     factor = float(rng.choice(UNIT_FACTORS))
-    digits = decimals(cells, sample.table.missing) + 4  # different numbers stay different
     known = {str(cell) for cell in cells if not sample.table.is_missing(cell)}
+    digits = decimals(known) + 4  # different numbers stay different
     powers = any("e" in cell.lower() for cell in known)
     scaled: dict[Cell, str] = {
         cell: f"{float(cell) * factor:.15g}" if powers else f"{float(cell) * factor:.{digits}f}".rstrip("0").rstrip(".")

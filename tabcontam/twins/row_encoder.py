@@ -47,7 +47,6 @@ class Encoder:
 
     @classmethod
     def of(cls, sample: TwinSample) -> "Encoder":
-        """Return an encoder fitted to the sample's rows."""
         columns = zip(*sample.rows, strict=True)
         return cls(tuple(_feature(sample, name, cells) for name, cells in zip(sample.features, columns, strict=True)))
 

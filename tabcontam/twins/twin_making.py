@@ -13,7 +13,7 @@ import numpy as np
 from tabcontam.baseline.stored_facts import ranks, stored_fact
 from tabcontam.errors import Skip
 from tabcontam.statistics.exact_statistics import clopper_pearson
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import cached_fact, table_fact
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.table import Table
 from tabcontam.twins.base import Twin, UnseenTwin
@@ -30,6 +30,10 @@ BORDT = (OriginalTwin(), LastDigitsTwin(), TaskTwin(), StandardisedTwin())
 TWINS: Mapping[str, Twin] = {
     one.kind: one for one in (RecodedTwin(), ResampledTwin(), PerturbedTwin(), StatisticalTwin(), *BORDT)
 }
+
+STORED = (
+    *("features", "rows", "labels", "own", "twins", "unchanged", "classes", "own_chances", "twin_chances"),
+)  # fields of `UnseenTwin` in the file of a stored twin
 
 
 def unseen(table: Table, kind: str, seed: int = 0) -> UnseenTwin:
@@ -52,9 +56,7 @@ def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenT
     def write(found: UnseenTwin | str) -> object:
         if isinstance(found, str):
             return found
-        of = [rank[row] for row in found.originals]
-        words = [of, found.features, found.rows, found.labels, found.own, found.twins, found.unchanged, found.classes]
-        return [*words, found.own_chances, found.twin_chances]
+        return [[rank[row] for row in found.originals], *(getattr(found, name) for name in STORED)]
 
     def read(stored: Any) -> UnseenTwin | str:
         return stored if isinstance(stored, str) else _read(table, twin, stored)
@@ -65,22 +67,24 @@ def _cached(table: Table, twin: Twin, seed: int, *, version: int = 8) -> UnseenT
 
 
 def _read(table: Table, twin: Twin, stored: Any) -> UnseenTwin:
-    of, features, rows, labels, own, twins, stayed, classes, own_chances, twin_chances = stored
+    """Return the twin that `write` stored. Raises an error for anything else."""
+    of, *values = stored
     places = by_content(table)
-    cells = tuple(tuple(row) for row in rows)
-    own, twins = (tuple(tuple(each) for each in texts) for texts in (own, twins))
-    chances = tuple(tuple(tuple(map(float, each)) for each in of_one) for of_one in (own_chances, twin_chances))
-    texts = (*features, *labels, *stayed, *classes, *chain.from_iterable((*own, *twins)))
-    whole = all(isinstance(one, str) for one in texts)
-    if not whole or not all(len(row) == len(table.columns) - 1 for row in (features, *cells)):
+    parts = dict(zip(STORED, map(_as_tuples, values), strict=True))
+    made = UnseenTwin(twin.kind, tuple(places[rank] for rank in of), **parts)
+    predicted, chances = chain(*made.own, *made.twins), (*made.own_chances, *made.twin_chances)
+    texts = (*made.features, *made.labels, *made.unchanged, *made.classes, *predicted)
+    cells = all(len(row) == len(table.columns) - 1 for row in (made.features, *made.rows))
+    if not cells or not all(isinstance(text, str) for text in texts):
         raise ValueError("no rows of a twin")
-    if len({len(each) for each in (of, cells, labels, own, twins, *chances)}) > 1:
-        raise ValueError("not a twin for each row")
-    if any(len(each) != len(classes) for each in chain.from_iterable(chances)):
-        raise ValueError("not a chance for each class")
-    rows_of = tuple(places[rank] for rank in of)
-    words = tuple(features), cells, tuple(labels), own, twins, tuple(stayed), tuple(classes)
-    return UnseenTwin(twin.kind, rows_of, *words, *chances)
+    of_rows = (of, made.rows, made.labels, made.own, made.twins, made.own_chances, made.twin_chances)
+    if len(set(map(len, of_rows))) > 1 or any(len(each) != len(made.classes) for each in chances):
+        raise ValueError("not a twin, or a chance for each class, for each row")
+    return made
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
@@ -88,16 +92,17 @@ def _made(table: Table, twin: Twin, seed: int) -> UnseenTwin | str:
     why = ""
     for number in range(twin.tries):
         try:
-            found, baseline = _learned(table)
+            baseline = _baseline(table)
+            found = baseline.sample
             return checked(found, twin, twin.make(found, baseline, found.rng(twin.kind, seed, number)))
         except Skip as skip:
             why = why or str(skip)
     return why
 
 
-def _learned(table: Table) -> tuple[TwinSample, LabelBaseline]:
-    found = cached_fact(table, "unseen: sample", lambda: sample(table))
-    return found, cached_fact(table, "unseen: baseline", lambda: conditional(found))
+@table_fact
+def _baseline(table: Table) -> LabelBaseline:
+    return conditional(sample(table))
 
 
 # digits: digits of a stored chance

@@ -45,7 +45,6 @@ class TwinSample:
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
-        """The classes, sorted."""
         return tuple(sorted(set(self.labels)))
 
     @cached_property

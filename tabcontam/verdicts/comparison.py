@@ -7,7 +7,7 @@ differ by more than chance. A difference need not be memory: a comparison ignore
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations, pairwise
@@ -84,21 +84,14 @@ NO_ANSWERS = QueryOutcomes()
 
 
 @dataclass(frozen=True)
-class ComparedSide:
-    """A result with its answers. Recorded answers have no trials."""
-
-    result: Result
-    answers: QueryOutcomes = NO_ANSWERS
-
-
-@dataclass(frozen=True)
 class ResultPair:
-    """Two results that differ in one thing, named `first` and `second`."""
+    """Two results that differ in one thing, named `first` and `second`, with their answers."""
 
     kind: CompareBy
     first: str
     second: str
-    sides: tuple[ComparedSide, ComparedSide]
+    results: tuple[Result, Result]
+    answers: tuple[QueryOutcomes, QueryOutcomes]
 
 
 class ResultKeyPair(NamedTuple):
@@ -111,32 +104,22 @@ class ResultKeyPair(NamedTuple):
 
 
 def comparisons(
-    run: RunFacts, results: Iterable[Result], lines: Iterable[Line], runs: Sequence[ResultPair] = ()
-) -> tuple[Comparison, ...]:
-    """Return the comparisons of a run, with the answers from its trials; see `compare_pairs`."""
-    counted = list(_counted(results).values())
-    read, by_id = _read(lines), planned_alike(run)
-    # a run that was continued with fewer queries keeps the lines of the other queries
-    answers = {result.key: answers_of(read(result.key)[: result.queries], by_id) for result in counted}
-    return compare_pairs(run, counted, pairs_to_compare(run, counted), answers, runs)
-
-
-def compare_pairs(
     run: RunFacts,
     results: Iterable[Result],
-    pairs: Sequence[ResultKeyPair],
     answers: Mapping[ResultKey, QueryOutcomes],
     runs: Sequence[ResultPair] = (),
 ) -> tuple[Comparison, ...]:
     """Return the comparisons of a run: versions, serializers, prompt sets, and results that are in two merged runs.
 
-    `pairs` are from `pairs_to_compare`; `answers` has the answers to each of their results. The q-value (Benjamini and
-    Hochberg) corrects over all comparisons of a kind that have a p-value. `beyond_chance` is true if the q-value is at
-    most the run's alpha. Controls that joined the run are not compared.
+    `answers` has the answers to each result in `compared_results`; recorded answers have none. The q-value (Benjamini
+    and Hochberg) corrects over all comparisons of a kind that have a p-value. `beyond_chance` is true if the q-value is
+    at most the run's alpha. Controls that joined the run are not compared.
     """
     counted = _counted(results)
-    sides = {key: ComparedSide(result, answers.get(key, NO_ANSWERS)) for key, result in counted.items()}
-    own = [ResultPair(one.kind, one.first, one.second, (sides[one.keys[0]], sides[one.keys[1]])) for one in pairs]
+    own = []
+    for kind, first, second, (one, two) in _pairs(run, counted):
+        both = answers.get(one, NO_ANSWERS), answers.get(two, NO_ANSWERS)
+        own.append(ResultPair(kind, first, second, (counted[one], counted[two]), both))
     by_kind = grouped([*own, *runs], lambda pair: pair.kind)
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
@@ -149,15 +132,9 @@ def compare_pairs(
     return tuple(found)
 
 
-def pairs_to_compare(run: RunFacts, results: Iterable[Result]) -> list[ResultKeyPair]:
-    """Return the pairs of results of one run that are compared."""
-    counted = _counted(results)
-    return [*_versions(run, counted), *_ways(counted)]
-
-
-def compared_results(pairs: Iterable[ResultKeyPair]) -> frozenset[ResultKey]:
-    """Return the keys of all results in these pairs."""
-    return frozenset(key for one in pairs for key in one.keys)
+def compared_results(run: RunFacts, results: Iterable[Result]) -> frozenset[ResultKey]:
+    """Return the keys of all results of one run that are compared."""
+    return frozenset(key for pair in _pairs(run, _counted(results)) for key in pair.keys)
 
 
 def planned_alike(run: RunFacts) -> bool:
@@ -184,33 +161,25 @@ def answers_of(lines: Sequence[Line], by_id: bool) -> QueryOutcomes:
 Reading = Callable[[ResultKey], Sequence[Line]]  # maps the key of a result to its trials
 
 
-def pair_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line] | Reading]]) -> list[ResultPair]:
+def pair_runs(runs: Iterable[tuple[str, Iterable[Result], Reading]]) -> list[ResultPair]:
     """Return each result of a run, paired with the same result of the last earlier run that contains it.
 
     `runs` has the name, the results and the trials of each run.
     """
-    runs = list(runs)
     last: dict[ResultKey, tuple[str, Result, Reading]] = {}
     pairs: list[ResultPair] = []
-    if len(runs) < 2:
-        return pairs
 
-    def side(result: Result, read: Reading) -> ComparedSide:
-        return ComparedSide(result, answers_of(list(read(result.key))[: result.queries], by_id=False))
+    def answers(result: Result, read: Reading) -> QueryOutcomes:
+        return answers_of(read(result.key)[: result.queries], by_id=False)
 
-    for name, results, lines in runs:
-        read = lines if callable(lines) else _read(lines)
-        for key, cell in _counted(results).items():
+    for name, results, read in runs:
+        for key, result in _counted(results).items():
             if key in last:
                 before, earlier, of_earlier = last[key]
-                pairs.append(ResultPair(RUNS, before, name, (side(earlier, of_earlier), side(cell, read))))
-            last[key] = name, cell, read
+                both = answers(earlier, of_earlier), answers(result, read)
+                pairs.append(ResultPair(RUNS, before, name, (earlier, result), both))
+            last[key] = name, result, read
     return pairs
-
-
-def _read(lines: Iterable[Line]) -> Reading:
-    own = grouped(lines, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
-    return lambda key: own.get(key, [])
 
 
 def _difference(pair: ResultPair) -> Differing:
@@ -219,11 +188,11 @@ def _difference(pair: ResultPair) -> Differing:
     If the sides share less than half of their queries, the test is Fisher's exact test on all their queries. Without
     trials, Fisher's test uses the counts in the results, if they count queries. Both tests assume independent queries.
     """
-    first, second = (side.answers for side in pair.sides)
+    first, second = pair.answers
     asked, other = first.right | first.others, second.right | second.others
     if not (asked and other):
-        counts = [_counts(side.result) for side in pair.sides]
-        return UNTESTED if first.has_trials or second.has_trials else _unpaired(counts[0], counts[1])
+        counts = [_counts(result) for result in pair.results]
+        return UNTESTED if first.has_trials or second.has_trials else _unpaired(*counts)
     common = asked & other
     if len(common) < LEAST_COMMON_QUERIES * min(len(asked), len(other)):
         return _unpaired((len(first.right), len(asked)), (len(second.right), len(other)))
@@ -256,42 +225,32 @@ def _counted(results: Iterable[Result]) -> dict[ResultKey, Result]:
     return counted
 
 
-def _versions(run: RunFacts, results: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return each result of a model, paired with the result of the next version in its family."""
-    own = grouped(results, lambda key: key.llm)
-    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
-    versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
-    families = grouped(versions, lambda llm: run.catalogue[llm].family)
-    found = []
-    for older, newer in (pair for family in families.values() for pair in pairwise(family)):
-        newer_keys = frozenset(own[newer])
-        pairs = ((key, key._replace(llm=newer)) for key in own[older])
-        found += [ResultKeyPair(VERSIONS, older, newer, pair) for pair in pairs if pair[1] in newer_keys]
-    return found
-
-
-def _ways(results: Iterable[ResultKey]) -> list[ResultKeyPair]:
-    """Return all pairs of results of one model and test that differ only in the serializer, or only in the prompt set.
+def _pairs(run: RunFacts, results: Collection[ResultKey]) -> list[ResultKeyPair]:
+    """Return each result of a model with that of the next version in its family, and pairs that differ in one way.
 
     In recorded answers, the results of the main run have no serializer and no prompt set.
     """
-    pairs = []
-    for kind, way in WAYS.items():
-        place = ResultKey._fields.index(way)
-        for one, other in _alike_but(results, place):
-            pairs.append(ResultKeyPair(kind, one[place], other[place], (one, other)))
-    return pairs
+    own = grouped(results, lambda key: key.llm)
+    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in own]
+    versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
+    found = []
+    for family in grouped(versions, lambda llm: run.catalogue[llm].family).values():
+        for older, newer in pairwise(family):
+            both = ((key, key._replace(llm=newer)) for key in own[older])
+            found += [ResultKeyPair(VERSIONS, older, newer, pair) for pair in both if pair[1] in results]
+    return found + [pair for kind, way in WAYS.items() for pair in _ways(results, kind, way)]
 
 
-def _alike_but(results: Iterable[ResultKey], place: int) -> Iterator[tuple[ResultKey, ResultKey]]:
-    """Yield all pairs of keys with values in the field of index `place` that differ in this field alone."""
-    named = (key for key in results if key[place])
-    for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
-        yield from combinations(keys, 2)
+def _ways(results: Iterable[ResultKey], kind: CompareBy, way: str) -> Iterator[ResultKeyPair]:
+    """Yield all pairs of results that differ only in the field `way`."""
+    named = (key for key in results if getattr(key, way))
+    for alike in grouped(named, lambda key: key._replace(**{way: ""})).values():
+        for one, two in combinations(alike, 2):
+            yield ResultKeyPair(kind, getattr(one, way), getattr(two, way), (one, two))
 
 
 def _compared(pair: ResultPair, difference: Differing, q_value: float | None, alpha: float) -> Comparison:
-    first, second = (side.result for side in pair.sides)
+    first, second = pair.results
     first_share, second_share, queries, p_value = difference
     differing = {VERSIONS: "llm", **WAYS}.get(pair.kind)  # the field in which both results differ stays empty
     place = first.table_fields | ({differing: ""} if differing else {})

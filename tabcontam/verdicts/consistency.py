@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from tabcontam.config import PAPER
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import UNDECIDED, Verdict
-from tabcontam.verdicts.decisions import Decision
 from tabcontam.verdicts.result_types import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.training_evidence import rows_of
@@ -50,9 +49,10 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
             yield f"memory's share of {result.llm} on {view.label(result)} has two different intervals"
     parts: list[Result | TableVerdict] = [*view.results, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
-        q_value = _decision(part).q_value
-        significant = q_value is not None and q_value <= alpha
-        if significant and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
+        decision = part.decision if isinstance(part, Result) else part
+        of_one_column = decision.rests_on and part.verdict in UNDECIDED and not _stands(part, alpha)
+        significant = decision.q_value is not None and decision.q_value <= alpha
+        if significant and part.verdict is not Verdict.CONTAMINATED and not of_one_column:
             yield f"{part.llm} on {view.label(part)} is {part.outcome} although its q-value is at most {alpha:g}"
 
 
@@ -67,13 +67,7 @@ def no_controls(view: RunResults) -> Iterator[str]:
             yield f"{llm} is marked as a control of this run, but it is not one"
 
 
-def _decision(part: Result | TableVerdict) -> Decision | TableVerdict:
-    return part.decision if isinstance(part, Result) else part
-
-
-def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
-    """Return whether a finding does not count, because it rests on one column."""
-    families = part.families if isinstance(part, TableVerdict) else ()
-    least = [part.decision.q_without] if isinstance(part, Result) else [one.q_without for one in families]
-    stands = any(q_value is None or q_value <= alpha for q_value in least)
-    return bool(_decision(part).rests_on) and part.verdict in UNDECIDED and not stands
+def _stands(part: Result | TableVerdict, alpha: float) -> bool:
+    """Return whether a finding would count whichever one column is left out."""
+    least = [part.decision.q_without] if isinstance(part, Result) else [one.q_without for one in part.families]
+    return any(q_value is None or q_value <= alpha for q_value in least)

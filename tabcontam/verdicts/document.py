@@ -3,23 +3,18 @@
 import ast
 import inspect
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from tabcontam.errors import UsageError, option
-from tabcontam.garbage_collection import disable_garbage_collector
 from tabcontam.paths import ESCAPED, check_own_files, replace_files_together
 from tabcontam.statistics.number_types import EXPLAINED, RIGHT
 from tabcontam.verdicts.columns import record_columns, values_of
-from tabcontam.verdicts.json_text import end, pieces, some_pieces
-from tabcontam.verdicts.large_document import LARGE, LayoutError, read_large
-from tabcontam.verdicts.parquet_results import FILES, ParquetResults, ParquetResultsWriter, Stamp, has_parquet
+from tabcontam.verdicts.result_lines import pieces, read_lines
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.wording import shorten, visible
@@ -28,20 +23,25 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
 
 RESULTS = "results.json"
+LARGE = 32 * 2**20  # bytes of the smallest file that is read in parts
 LONGEST = 100  # characters of a foreign value in a message
-FIRST = ("schema", "run", "results")  # fields of results.json, in their order
-LATER = tuple(name.name for name in fields(RunResults))[len(FIRST) :]
 PARTS = {"evidence": "Evidence", "decision": "Decision"}  # parts of a result without a key in the file
 LINES = {"results": "result", "tables": "table"}  # the names of one item of a list
+
+
+def _is_large(folder: Path) -> bool:
+    """Return whether the results in a folder are read a part at a time."""
+    path = folder / RESULTS
+    return path.is_file() and path.stat().st_size >= LARGE
 
 
 def read_results(folder: Path) -> RunResults:
     """Return the checked `results.json` of a run's folder. Raises `UsageError`."""
     check_own_files(folder)
     path = folder / RESULTS
-    with suppress(LayoutError, OSError):
-        if path.stat().st_size >= LARGE:
-            return _of_known_tests(read_large(path, _adapter()))
+    with suppress(OSError, ValueError):  # what is wrong is found below
+        if _is_large(folder):
+            return _of_known_tests(read_lines(path, _adapter()))
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,9 +113,24 @@ def _shown(value: object) -> str:
     return shorten(visible(repr(value), line=True), LONGEST)
 
 
+def read_without_results(folder: Path) -> RunResults | None:
+    """Return all of a large results.json except results of tests, comparisons and durations; None for another file.
+
+    Raises `UsageError`.
+    """
+    check_own_files(folder)
+    with suppress(OSError, ValueError):
+        if _is_large(folder) and not (found := read_lines(folder / RESULTS, _adapter(), kinds=())).results:
+            vars(found)["joined"] = frozenset(llm.spec for llm in found.run.llms if llm.control)
+            return found
+    return None
+
+
 def as_json(document: object) -> str:
     """Return a document as the text of a JSON file; for results, the text of results.json."""
-    return "".join(pieces(document))
+    if isinstance(document, RunResults):
+        return "".join(pieces(document))
+    return f"{json.dumps(document, ensure_ascii=False, indent=1, default=values_of)}\n"
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
@@ -166,98 +181,9 @@ def _describe(schema: dict[str, Any], kind: type) -> None:
 
 
 def write_results(folder: Path, results: RunResults) -> None:
-    """Write results.json into a folder in one step; write large results as Parquet, too, if pyarrow is installed.
-
-    Raises `OSError`.
-    """
-    with results_file(folder) as file:
-        file.begin(results)
-        file.end(results)
-
-
-@contextmanager
-def results_file(folder: Path) -> Iterator["ResultsFile"]:
-    """Yield a results.json that is written in two parts: `begin`, then `end` once the comparisons are known.
-
-    At the end the new files replace the old files. Raises `OSError`.
-    """
-    with replace_files_together(folder) as new:
-        with closing(ResultsFile(new)) as file:
-            yield file
-        has_columns = file.has_columns
-    for name, _ in FILES.values() if not has_columns else ():
-        (folder / name).unlink(missing_ok=True)  # belongs to an earlier results.json
-
-
-class ResultsFile:
-    """A results.json that is being written: `begin` writes the run and its results, `end` the later fields."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._file = folder, (folder / RESULTS).open("wb")
-        self._size = self._crc = 0
-        self._columns: ParquetResultsWriter | None = None
-        self.has_columns = False
-
-    def begin(self, results: RunResults) -> None:
-        """Write the run and its results; pass them to `end`, too. Raises `OSError`."""
-        self._write(some_pieces(results, FIRST))
-        if self._size >= LARGE and has_parquet():
-            self._columns = ParquetResultsWriter(self._folder, results.results)
-
-    def end(self, results: RunResults) -> None:
-        """Write all other fields. Raises `OSError`."""
-        self._write((*some_pieces(results, LATER), end(LATER)))
-        if self._columns is None and self._size >= LARGE and has_parquet():
-            self._columns = ParquetResultsWriter(self._folder, results.results)
-        self.has_columns = self._columns is not None and self._columns.end(results, Stamp(self._size, self._crc))
-
-    def close(self) -> None:
-        """Close the open files."""
-        self._file.close()
-        if self._columns:
-            self._columns.close()
-
-    def _write(self, pieces: Iterable[str]) -> None:
-        for piece in pieces:
-            text = piece.encode("utf-8", ESCAPED)
-            self._size, self._crc = self._size + len(text), crc32(text, self._crc)
-            self._file.write(text)
-
-
-def columns_of(folder: Path) -> ParquetResults | None:
-    """Return the Parquet files that belong to the results.json of a folder; None if there are none."""
-    check_own_files(folder)
-    return ParquetResults.in_folder(folder, folder / RESULTS)
-
-
-def rest_of(columns: ParquetResults) -> RunResults:
-    """Return all results in Parquet files except results of tests, comparisons and durations. Raises `UsageError`."""
-    tables = list(columns.read("tables"))
-    results = parse_results({**columns.rest(), "tables": tables})
-    joined = {row["llm"] for row in columns.read("results", ("llm", "control")) if row["control"]}
-    vars(results)["joined"] = frozenset(joined)
-    return results
-
-
-def results_of(columns: ParquetResults, **wanted: Sequence[str]) -> tuple[Result, ...]:
-    """Return the results in Parquet files that have a wanted value in each of these fields. Raises `UsageError`."""
-    at_once = 1_000  # rows of Parquet in memory at once, without the results that are made of the rows
-    from pydantic import TypeAdapter, ValidationError
-
-    rows, kind, found = columns.read("results", **wanted), TypeAdapter(list[Result]), list[Result]()
-    try:
-        with disable_garbage_collector():
-            while some := list(islice(rows, at_once)):
-                found += kind.validate_python(some)
-    except ValidationError as error:
-        raise UsageError(
-            f"{FILES['results'][0]}: {_fault(error)}; delete that file: results.json has the same"
-        ) from None
-    return tuple(found)
-
-
-def whole_of(columns: ParquetResults) -> RunResults:
-    """Return the complete results in Parquet files, as in results.json. Raises `UsageError`."""
-    document, lists = columns.rest(), {name: list(columns.read(name)) for name in FILES if name != "results"}
-    run = {**document["run"], "durations": lists.pop("durations")}
-    return replace(parse_results({**document, "run": run, **lists}), results=results_of(columns))
+    """Write results.json into a folder in one step. Raises `OSError`."""
+    with (
+        replace_files_together(folder) as new,
+        (new / RESULTS).open("w", encoding="utf-8", errors=ESCAPED, newline="\n") as file,
+    ):
+        file.writelines(pieces(results))

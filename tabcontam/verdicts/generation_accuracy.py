@@ -14,7 +14,7 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.correlations import pearson
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.number_types import Coefficient, Count, Interval, Share
-from tabcontam.verdicts.llm_ranking import ACCURACIES
+from tabcontam.verdicts.llm_ranking import ACCURACIES, rounded_interval
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.thresholds import LEAST_FIGURE_LLMS
 
@@ -90,7 +90,7 @@ def _generation(results: Sequence[Result], facts: Mapping[str, Facts], accuracy:
         accuracy=accuracy,
         llms=llms,
         value=round(together.value, 4) if together else None,
-        interval=_rounded(together.interval) if together and together.interval else None,
+        interval=rounded_interval(together.interval) if together and together.interval else None,
         p_value=together.p_value if together else None,
     )
 
@@ -111,11 +111,7 @@ def _generated(result: Result, accuracy: Accuracy) -> LlmGeneration:
         exact=exact,
         outputs=outputs,
         share=round(exact / outputs, 4),
-        share_interval=_rounded(clopper_pearson(exact, outputs)),
+        share_interval=rounded_interval(clopper_pearson(exact, outputs)),
         accuracy=round(accuracy[0], 4),
-        accuracy_interval=_rounded(accuracy[1]) if accuracy[1] else None,
+        accuracy_interval=rounded_interval(accuracy[1]) if accuracy[1] else None,
     )
-
-
-def _rounded(interval: Interval) -> Interval:
-    return round(interval[0], 4), round(interval[1], 4)

@@ -176,12 +176,8 @@ def shared_squares(results: Iterable[Result], rules: str, facts: Mapping[str, Fa
     """
     numbered = (result for result in results if not result.control and facts[result.test].number is not None)
     by_llm = grouped((one for one in numbered if _done(one, rules)), lambda result: result.llm).values()
-    squares = [frozenset(map(_square, own)) for own in by_llm]
+    squares = [frozenset((result.table, result.test) for result in own) for own in by_llm]
     return frozenset.intersection(*squares) if squares else frozenset()
-
-
-def _square(result: Result) -> Square:
-    return result.table, result.test
 
 
 def _done(result: Result, rules: str) -> bool:
@@ -194,7 +190,7 @@ def _rank(
 ) -> Rank:
     numbered = [result for result in results if facts[result.test].number is not None]
     counted = numbered if rules == PAPER else [result for result in numbered if result.verdict in DECIDED]
-    done = [result for result in numbered if _done(result, rules) and _square(result) in shared]
+    done = [result for result in numbered if _done(result, rules) and (result.table, result.test) in shared]
     measured: dict[str, Any] = {}
     if done:
         measured["shared_results"] = len(done)
@@ -202,12 +198,13 @@ def _rank(
         if among:
             found = sum(result.verdict is Verdict.CONTAMINATED for result in among)
             measured[name] = round(found / len(among), 4)
-            measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
+            measured[f"{name}_interval"] = rounded_interval(clopper_pearson(found, len(among)))
     for measure in MEASURES[1:]:
         own = [result for result in results if facts[result.test].measure == measure and result.verdict is None]
         scores = [(result, result.evidence.score) for result in own if not result.not_averaged]
         scored = [(result, score) for result, score in scores if score is not None]
-        measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
+        measured[measure] = round(fmean(score for _, score in scored), 4) if scored else None
+        measured[f"{measure}_interval"] = _mean_interval(scored)
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)
     return Rank(llm=llm, **measured, **_memory(results))
@@ -224,10 +221,6 @@ def _memory(results: Sequence[Result]) -> dict[str, Any]:
 
 
 Scored = tuple[Result, float]  # a result with a score but no verdict, and the score
-
-
-def _mean(scored: Sequence[Scored]) -> float | None:
-    return round(fmean(score for _, score in scored), 4) if scored else None
 
 
 def _majority(scored: Sequence[Scored]) -> float | None:
@@ -250,7 +243,9 @@ def _interval_of_mean(scored: Sequence[tuple[Result, float, Limits]]) -> Limits:
     numbers = ([(score, *interval) for _, score, interval in own] for own in by_table.values())
     means = [[fmean(column) for column in zip(*own, strict=True)] for own in numbers]
     weights = [len(own) / len(scored) for own in by_table.values()]
-    return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
+    return rounded_interval(
+        mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights)
+    )
 
 
 def _score_interval(result: Result, score: float) -> Limits | None:
@@ -262,7 +257,8 @@ def _score_interval(result: Result, score: float) -> Limits | None:
     return clopper_pearson(found.hits, asked) if asked else None
 
 
-def _rounded(interval: Limits) -> Limits:
+def rounded_interval(interval: Limits) -> Limits:
+    """Return an interval in four digits."""
     return round(interval[0], 4), round(interval[1], 4)
 
 
@@ -273,18 +269,19 @@ def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
     that lacks one of the two measures is left out; `llms` counts the models that remain. Coefficient, 95% interval and
     p-value are null if they cannot be computed: with fewer than four models, or if all have the same value.
     """
-    return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
-
-
-def _correlation(ranks: Sequence[Rank], measure: Measure) -> Correlation:
-    pairs = [(rank.score, rank.measures[measure]) for rank in ranks]
-    both = [(score, other) for score, other in pairs if score is not None and other is not None]
-    found = spearman([score for score, _ in both], [other for _, other in both])
-    return Correlation(
-        first="score",
-        second=measure,
-        llms=len(both),
-        value=round(found.value, 4) if found else None,
-        interval=_rounded(found.interval) if found else None,
-        p_value=found.p_value if found else None,
-    )
+    found = []
+    for measure in (*ACCURACIES, MEASURES[1]):
+        pairs = [(rank.score, rank.measures[measure]) for rank in ranks]
+        both = [(score, other) for score, other in pairs if score is not None and other is not None]
+        rank_order = spearman([score for score, _ in both], [other for _, other in both])
+        found.append(
+            Correlation(
+                first="score",
+                second=measure,
+                llms=len(both),
+                value=round(rank_order.value, 4) if rank_order else None,
+                interval=rounded_interval(rank_order.interval) if rank_order else None,
+                p_value=rank_order.p_value if rank_order else None,
+            )
+        )
+    return tuple(found)

@@ -20,7 +20,7 @@ from tabcontam.statistics.thresholds import MOST_PAIRS_NEEDED
 from tabcontam.twins.thresholds import TWINNED_ROWS
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import SEVERITY, Conclusion
+from tabcontam.verdicts.rules import Conclusion
 from tabcontam.verdicts.wording import phrase
 
 
@@ -39,7 +39,7 @@ def rule_on_share(results: Sequence[Result], limit: float, rows: int | None = No
     if not found:
         tests = phrase([test.id for test in all_tests() if test.measure == RECALLED], "or")
         return Conclusion.CANNOT_TELL, f"memory's share was not measured; run it again with {option('tests', tests)}"
-    return min(found, key=lambda one: SEVERITY.index(one[0]))
+    return min(found, key=lambda one: list(Conclusion).index(one[0]))
 
 
 def share_in_words(memory: TwinComparison, digits: int = 2) -> str:

@@ -10,7 +10,7 @@ from tabcontam.evidence.mixins import PooledTest, ShareTest
 from tabcontam.evidence.number_wording import format_signed
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.repeated_answers import without_repeats
-from tabcontam.evidence.twin_comparison import ReferenceCurveExcess, TwinComparison
+from tabcontam.evidence.twin_comparison import TwinComparison
 from tabcontam.groups import grouped
 from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.verdicts import one_column_rule
@@ -114,41 +114,36 @@ def _memory(
     """Return memory's share for results.json, and in words its comparison with one or several references."""
     if own is None or reference is None or not isinstance(test, ShareTest):
         return own, ""
-    if reference.further:
-        named = {reference.llm: reference.trials, **reference.further}
-        own, comparison = _among(own, test.compare_with_references(trials, named))
-        answered = len(own.several_references.references) if own.several_references else len(named)
-        also = f"; {len(named) - answered} of {len(named)} references answered nothing" if answered < len(named) else ""
-        return replace(own, further=tuple(reference.further)), comparison + also
-    excess = test.compare_with_reference(trials, reference.trials)
-    if excess is None:
-        return own, ""
-    own = replace(own, single_reference=excess)
-    low, high = (format_signed(limit) for limit in excess.interval)
-    own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
     unseen = "fresh rows" if own.fresh else "twins"
-    larger = f"{format_signed(excess.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
-    comparison = f"its loss on {unseen} is {larger} ({own_two}; p = {excess.p_value:.2g})"
-    return own, comparison
-
-
-def _among(own: TwinComparison, excess: ReferenceCurveExcess | None) -> tuple[TwinComparison, str]:
-    """Return memory's share compared with several references, and the comparison in words."""
-    if excess is None:
+    if not reference.further:
+        excess = test.compare_with_reference(trials, reference.trials)
+        if excess is None:
+            return own, ""
+        low, high = (format_signed(limit) for limit in excess.interval)
+        own_two = f"{excess.accuracy:.2f} and {excess.twin_accuracy:.2f}, {excess.pairs} pairs"
+        larger = f"{format_signed(excess.share)} ({low} to {high}) larger than that of the reference {reference.llm}"
+        comparison = f"its loss on {unseen} is {larger} ({own_two}; p = {excess.p_value:.2g})"
+        return replace(own, single_reference=excess), comparison
+    named = {reference.llm: reference.trials, **reference.further}
+    curve = test.compare_with_references(trials, named)
+    own = replace(own, several_references=curve, further=tuple(reference.further))
+    if curve is None:
         return own, "no row was answered by this model and all references, or fewer than two references answered any"
-    own = replace(own, several_references=excess)
-    low, high = (format_signed(limit) for limit in excess.interval)
-    least, most = (format_signed(limit) for limit in excess.apart)
-    others = "fresh rows" if own.fresh else "twins"
-    sentence = (
-        f"by the curve of {len(excess.references)} reference models an accuracy of {excess.expected:.2f} is expected "
-        f"with {excess.twin_accuracy:.2f} on {others}, and its own is {format_signed(excess.share)} ({low} to {high}) "
-        f"above that (p = {excess.p_value:.2g}, {excess.pairs} pairs; without one reference {least} to {most})"
+    low, high = (format_signed(limit) for limit in curve.interval)
+    least, most = (format_signed(limit) for limit in curve.apart)
+    comparison = (
+        f"by the curve of {len(curve.references)} reference models an accuracy of {curve.expected:.2f} is expected "
+        f"with {curve.twin_accuracy:.2f} on {unseen}, and its own is {format_signed(curve.share)} ({low} to {high}) "
+        f"above that (p = {curve.p_value:.2g}, {curve.pairs} pairs; without one reference {least} to {most})"
     )
-    if excess.outside:
-        twin = [one.twin_accuracy for one in excess.references]
-        sentence += f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {others}"
-    return own, sentence
+    if curve.outside:
+        twin = [one.twin_accuracy for one in curve.references]
+        comparison += (
+            f"; the curve is extrapolated beyond the references' {min(twin):.2f} to {max(twin):.2f} on {unseen}"
+        )
+    if silent := len(named) - len(curve.references):
+        comparison += f"; {silent} of {len(named)} references answered nothing"
+    return own, comparison
 
 
 def pool_parts(name: ResultKey, test: Test, parts: Mapping[ResultKey, Iterable[Part]]) -> list[Part]:

@@ -188,8 +188,8 @@ class RunResults:
     @cached_property
     def blocks(self) -> tuple[LlmBlock, ...]:
         """One block for each model that can take a test."""
-        present = {result.llm for result in self.possible}
-        return tuple(LlmBlock(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
+        own = grouped(self.possible, lambda result: result.llm)
+        return tuple(LlmBlock(llm, llm in self.joined, self._columns(llm, own[llm])) for llm in self.llms if llm in own)
 
     @cached_property
     def placed(self) -> dict[str, Result]:
@@ -239,30 +239,24 @@ class RunResults:
 
     @cached_property
     def _llm_order(self) -> dict[str, int]:
-        named, results = [llm.spec for llm in self.run.llms], [result.llm for result in self.results]
-        return _order([*named, *results, *(table.llm for table in self.tables)])
+        return _order([llm.spec for llm in self.run.llms] + [one.llm for one in (*self.results, *self.tables)])
 
     @cached_property
     def _dataset_order(self) -> dict[str, int]:
-        named, results = [dataset.name for dataset in self.run.datasets], [result.dataset for result in self.results]
-        return _order([*named, *results, *(table.dataset for table in self.tables)])
+        named = [dataset.name for dataset in self.run.datasets]
+        return _order(named + [one.dataset for one in (*self.results, *self.tables)])
 
-    @cached_property
-    def _possible_of(self) -> Mapping[str, list[Result]]:
-        return grouped(self.possible, lambda cell: cell.llm)
-
-    def _columns(self, llm: str) -> tuple[ResultColumn, ...]:
+    def _columns(self, llm: str, results: Sequence[Result]) -> tuple[ResultColumn, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
-        own = self._possible_of[llm]
-        for result in sorted(own, key=lambda result: (datasets[result.dataset], test_order[result.test])):
+        for result in sorted(results, key=lambda result: (datasets[result.dataset], test_order[result.test])):
             label = self.label(result)
             # A result that occurs twice, as in joined runs, is shown twice: no result replaces another.
             repeat = next(n for n in range(1, 10**6) if result.test not in columns.get((label, n), {}))
             columns.setdefault((label, repeat), {})[result.test] = result
         return tuple(
-            ResultColumn(llm, label if repeat == 1 else f"{label} #{repeat}", results)
-            for (label, repeat), results in columns.items()
+            ResultColumn(llm, label if repeat == 1 else f"{label} #{repeat}", own)
+            for (label, repeat), own in columns.items()
         )
 
     def label(self, part: Result | TableVerdict) -> str:
@@ -356,7 +350,12 @@ class RunResults:
         if run.until_decided is not None:
             asked = "the row tests were asked in turns until each table was decided"
             notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
-        notes += [*self._allowed, *self._known_exposure, *run.notes, *self._failed]
+        notes += [*self._allowed, *self._known_exposure, *run.notes]
+        less = "the baseline may explain less than it should (-v and results.json name them)"  # findings may be false
+        for dataset in run.datasets:
+            if dataset.failed:
+                text = f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}"
+                notes.append(Note(NoteKind.FAILED, text))
         if run.shard is not None:
             here = f"these are {run.shard} of a run, with {len(self.results):,} of its {run.shard.results:,} results"
             join = "verdicts, q-values and the ranking need all parts; join them by `report` with all of their folders"
@@ -381,21 +380,11 @@ class RunResults:
         return notes
 
     @property
-    def _failed(self) -> list[Note]:
-        """The notes on failed predictors of the baseline, which then explains less. So findings may be false."""
-        less = "the baseline may explain less than it should (-v and results.json name them)"
-        return [
-            Note(NoteKind.FAILED, f"{dataset.named}: {len(dataset.failed)} predictors failed and were left out: {less}")
-            for dataset in self.run.datasets
-            if dataset.failed
-        ]
-
-    @property
     def _known_exposure(self) -> list[Note]:
         """The notes on tables that models are known to have read, except for controls and simulated models."""
-        known = [one for one in self.run.llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)]
-        simulated = {one.spec for one in known}
-        own = (result for result in self.subjects if result.llm not in simulated)
+        llms = self.run.llms
+        known = {one.spec for one in llms if one.checks or (one.stands_for or one.spec).startswith(SIMULATED)}
+        own = (result for result in self.subjects if result.llm not in known)
         return note_exposure((self.label(result), result) for result in own)
 
     @property
@@ -432,35 +421,26 @@ class RunResults:
 
     @property
     def _rules(self) -> str:
+        many = 5  # the smallest number of LLMs for which a note states the expected number of false findings
         alpha = "" if self.run.alpha is None else f", {self.run.alpha},"
         over = "family of tests over all models" if self.run.family_over == ALL else "model and family of tests"
-        return (
+        text = (
             f"rules calibrated: one level{alpha} for each {over} "
             f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
-            f"tests ({self.row_tests_in_words}) that rows were seen{self._bound}{self._expected}"
+            f"tests ({self.row_tests_in_words}) that rows were seen"
         )
-
-    @property
-    def _bound(self) -> str:
-        """In words, the error rate on a table that several families tested; "" if there is no such table."""
         table = max(self.tables, key=lambda one: len(one.families), default=None)
-        if table is None or len(table.families) < 2:
-            return ""
-        names = phrase([one.family for one in table.families])
-        return f"; an unseen table that {names} test is called contaminated with a chance of at most {table.bound:g}"
-
-    @property
-    def _expected(self) -> str:
-        """In words, the expected number of false findings if no model has read any table; "" with few models."""
-        many = 5  # the smallest number of LLMs for which a note states the expected number of false findings
-        levels: dict[str, float] = {}
+        if table is not None and len(table.families) > 1:
+            names, chance = phrase([one.family for one in table.families]), f"a chance of at most {table.bound:g}"
+            text += f"; an unseen table that {names} test is called contaminated with {chance}"
+        levels: dict[str, float] = {}  # the chance of a false finding on some table, by LLM
         for table in self.tables:
             if table.bound and table.llm not in self.joined | self.corpora:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
-        if len(levels) < many or self.run.family_over == ALL:
-            return ""
-        false = f"on average at most {sum(levels.values()):.2g} of them would be called contaminated on some table"
-        return f"; the levels add up over models: if none of these {len(levels):,} had seen any row, {false}"
+        if len(levels) >= many and self.run.family_over != ALL:
+            false = f"on average at most {sum(levels.values()):.2g} of them would be called contaminated on some table"
+            text += f"; the levels add up over models: if none of these {len(levels):,} had seen any row, {false}"
+        return text
 
     @cached_property
     def controls(self) -> list[Note]:

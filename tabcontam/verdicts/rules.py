@@ -4,7 +4,6 @@ from enum import StrEnum
 from typing import Literal
 
 Over = Literal["llm", "all"]
-Queries = int | Literal["paper"] | None  # most queries of a test, or the paper's queries alone, or all
 
 
 class Conclusion(StrEnum):
@@ -14,6 +13,3 @@ class Conclusion(StrEnum):
     CANNOT_TELL = "cannot tell"
     KNOWN = "known"  # contaminated, as it was in the baseline
     CLEAN = "clean"
-
-
-SEVERITY = tuple(Conclusion)

@@ -57,10 +57,9 @@ def corpus_evidence(
         return "" if over == ALL else key[0]
 
     evidence = one_column_rule.family_evidence(together, budget, lambda key: Family.CORPUS)
+    corpora = {key: tuple(dict.fromkeys(result.llm for result in own)) for key, own in found.items()}
     return {
-        key: CorpusEvidence(
-            own, replace(evidence[key], e_value=None, corpora=tuple(dict.fromkeys(result.llm for result in own)))
-        )
+        key: CorpusEvidence(own, replace(evidence[key], e_value=None, corpora=corpora[key]))
         for key, own in found.items()
     }
 
@@ -92,16 +91,13 @@ def join_corpus_evidence(
     If a model was asked about rows in several serializers or prompt sets, the corpus's finding counts for each of
     these.
     """
-    known = {(table.llm, rows_of(table)) for table in verdicts}
-    more = [_of_corpora_alone(llm, own) for (llm, rows), own in corpora.items() if (llm, rows) not in known]
-    own = {id(table): corpora.get((table.llm, rows_of(table))) for table in (*verdicts, *more)}
-    return [table if (one := own[id(table)]) is None else _with(table, one, alpha) for table in (*verdicts, *more)]
-
-
-def _of_corpora_alone(llm: str, own: CorpusEvidence) -> TableVerdict:
-    """Return the verdict on a table for which the model was asked no row test."""
-    place = own.results[0].table_fields | {"llm": llm}
-    return TableVerdict(**place, verdict=Verdict.SKIPPED, reason=f"{llm} was asked no row test")
+    known, joined = {(table.llm, rows_of(table)) for table in verdicts}, list(verdicts)
+    for (llm, rows), own in corpora.items():
+        if (llm, rows) not in known:
+            place = own.results[0].table_fields | {"llm": llm}
+            joined.append(TableVerdict(**place, verdict=Verdict.SKIPPED, reason=f"{llm} was asked no row test"))
+    with_corpora = ((table, corpora.get((table.llm, rows_of(table)))) for table in joined)
+    return [table if own is None else _with(table, own, alpha) for table, own in with_corpora]
 
 
 def _with(table: TableVerdict, own: CorpusEvidence, alpha: float) -> TableVerdict:

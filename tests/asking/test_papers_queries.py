@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 
@@ -25,9 +25,9 @@ from tabcontam.runs.run_description import not_asked
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.notes import NoteKind
-from tabcontam.verdicts.rules import Queries
 from tests.made_tables import ships
 
+Queries = int | Literal["paper"] | None
 IS = load_serializers()["is"]
 OF_PAPER = {  # how many queries the paper has of each test, about a table whose rows suffice
     "feature_list_informed": 3,

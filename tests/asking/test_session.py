@@ -25,7 +25,6 @@ from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.models.base import FatalError, LackError, Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.prices import Price
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.run_facts import LlmFacts
@@ -95,7 +94,7 @@ def session(
     prices: Mapping[str, Price] | None = None,
 ) -> Session:
     journal, kept = Journal(folder), store or Store()
-    return Session(cells, options or few(), english(), journal, Progress(), kept, prices or {})
+    return Session(cells, options or few(), journal, Progress(), kept, prices or {})
 
 
 def answer(running: Session) -> None:

@@ -10,7 +10,6 @@ import pytest
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -69,7 +68,7 @@ def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answe
         for query, reply in zip(asked, replies, strict=True):
             hidden = [drawn(query.chance[name], rng) if name in query.chance else None for name in query.asked]
             again = replace(query, expected=tuple(hidden))
-            trials.append(Trial(again, reply, found.read(again, reply, IS, english())))
+            trials.append(Trial(again, reply, found.read(again, reply, IS)))
         p_values.append(found.weigh(trials, 0.01).p_value)
     for level in LEVELS:
         share = sum(p is not None and p <= level for p in p_values) / RUNS
@@ -85,6 +84,6 @@ def test_a_constant_yes_earns_nothing_in_matched_membership() -> None:
         asked = found.queries(table, IS, seeded(table, seed, found.id))
         for word in ("Yes", "No"):
             reply = Reply(word, ReplyState.OK)
-            p_value = found.weigh([Trial(q, reply, found.read(q, reply, IS, english())) for q in asked], 0.01).p_value
+            p_value = found.weigh([Trial(q, reply, found.read(q, reply, IS)) for q in asked], 0.01).p_value
             assert p_value is not None
             assert p_value > 0.3

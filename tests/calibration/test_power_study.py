@@ -56,7 +56,6 @@ from tabcontam.evidence.base import (
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.answer_text import declines, same_value
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.report.power_text import print_power
 from tabcontam.statistics.exact_statistics import poisson_binomial_tail
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -95,7 +94,7 @@ class OneCell(base.Test):
             for number, row in enumerate(rows)
         ]
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         answered = reply.state is ReplyState.OK and not declines(reply.text)
         hit = answered and same_value(reply.text, query.expected[0])
         return Reading(reply.text if answered else None, hit, hit, answered, query.asked if hit else ())
@@ -150,7 +149,7 @@ class Words(OneCell):
             Query(f"{self.id}-0-decoy-1", partial(written, 1), (), table.columns, 8, decoy_of=decoy),
         ]
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         hit = str(query.expected[0]) in reply.text
         return Reading(reply.text, hit, hit, reply.state is ReplyState.OK)
 

@@ -138,6 +138,7 @@ def test_a_misspelt_option_names_the_nearest_one_of_its_command(
     [
         (["list datasets -v", "list llms -v", "list serializers -v", "list prompts -v", "--help"], HEAVY),
         (["list tests -v"], [name for name in HEAVY if name not in ARITHMETIC]),
+        (["--help"], ["dataclasses", "tabcontam.config"]),
     ],
 )
 def test_help_and_list_import_nothing_heavy(commands: list[str], heavy: Sequence[str]) -> None:

@@ -17,7 +17,6 @@ from tabcontam.config import RunConfig
 from tabcontam.evidence.base import Capability
 from tabcontam.evidence.registry import all_tests
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.result_types import Result
@@ -54,7 +53,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
     subject = RunSource(SimulatedModel(kind))
     options = RunConfig()
     cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
-    session = Session(cells, options, english(), Journal(folder), Progress())
+    session = Session(cells, options, Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
     return {result.test: result for result in session.results()}

@@ -32,7 +32,6 @@ from tabcontam.evidence.base import Capability, Evidence, Query, Reply, ReplySta
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
@@ -202,7 +201,7 @@ def cells_said(query: Query, rng: Random) -> list[str]:
 def evidence(test: str, queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
     found = by_id()[test]
     replies = [Reply(text, ReplyState.OK) for text in texts]
-    readings = [found.read(query, reply, IS, english()) for query, reply in zip(queries, replies, strict=True)]
+    readings = [found.read(query, reply, IS) for query, reply in zip(queries, replies, strict=True)]
     return found.weigh(list(map(Trial, queries, replies, readings)), LEVEL)
 
 
@@ -225,7 +224,7 @@ def test_the_shape_of_an_answer_changes_no_decision(test: str, shape: str, seed:
 @pytest.mark.parametrize("mark", ["", "?", "nan", "NA", "N/A", "null", "None", "-", "missing"])
 def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> None:
     query = replace(cell_of(ROW_TESTS[0]).written[0], expected=("Wexlow", "12", "yes"))
-    reading = cell_of(ROW_TESTS[0]).test.read(query, Reply(f"Wexlow, {mark}, yes", ReplyState.OK), IS, english())
+    reading = cell_of(ROW_TESTS[0]).test.read(query, Reply(f"Wexlow, {mark}, yes", ReplyState.OK), IS)
     assert (reading.readable, reading.right) == (True, ("homePort", "tolldue"))
 
 
@@ -233,7 +232,7 @@ def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> Non
 def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str) -> None:
     name = 'Thoom 7, Orlo "Bexa"'
     query = replace(cell_of(ROW_TESTS[2]).written[0], asked=("master",), expected=(name,), chance={})
-    reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), ReplyState.OK), IS, english())
+    reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), ReplyState.OK), IS)
     assert reading.right == ("master",)
 
 
@@ -286,7 +285,7 @@ def judged(table: Table, folder: Path, tests: Sequence[Test]) -> dict[str, list[
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [RunSource(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
     options = RunConfig()
-    session = Session(plan(subjects, [table], [IS], tests, options), options, english(), Journal(folder), Progress())
+    session = Session(plan(subjects, [table], [IS], tests, options), options, Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
     run = RunFacts(rules=CALIBRATED, alpha=ALPHA)

@@ -9,7 +9,6 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.answer_forms import FORMS, form
 from tests.evidence.test_reading import COLUMNS, NUMBER, PERSON, PROMPT, ROW, WORDS
@@ -35,7 +34,7 @@ AGE, SMOKING = NINTH[0], NINTH[3]
 
 def read(query: Query, text: str, serializer: str = "is", state: ReplyState = ReplyState.OK) -> Reading:
     test = by_id()[query.id.rpartition("-")[0]]
-    reading = read_trial(test, Trial(query, Reply(text, state)), SERIALIZERS[serializer], english()).reading
+    reading = read_trial(test, Trial(query, Reply(text, state)), SERIALIZERS[serializer]).reading
     assert reading is not None
     return reading
 
@@ -147,7 +146,7 @@ def test_thinking_is_no_part_of_an_answer_in_any_test(test: str, query: Query, a
         f"Hm, virginica, Yes.</think>{answer}",
         f"<answer>{answer}</answer>",
     ):
-        trial = read_trial(by_id()[test], Trial(query, Reply(text, ReplyState.OK)), SERIALIZERS["is"], english())
+        trial = read_trial(by_id()[test], Trial(query, Reply(text, ReplyState.OK)), SERIALIZERS["is"])
         assert trial.reading is not None
         assert trial.reading.hit
         assert trial.reply.text == text

@@ -17,7 +17,6 @@ from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullComp
 from tabcontam.evidence.rows.membership import Membership
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.reading.answer_readers import read_json, read_list
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 
 SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Yes, The Hx Smoking is Yes"
@@ -40,7 +39,7 @@ def read(
 ) -> Reading:
     known = {"full": FullCompletion(), "incomplete": IncompleteCompletion(), "feature": FeatureCompletion()}
     reader = test or known[query.id.partition("_")[0]]
-    return reader.read(query, Reply(text, state), SERIALIZERS[serializer], english())
+    return reader.read(query, Reply(text, state), SERIALIZERS[serializer])
 
 
 RIGHT_ROWS = [
@@ -337,7 +336,7 @@ def test_what_is_read_does_not_hang_on_the_hidden_value(text: str) -> None:
 @pytest.mark.parametrize("text", ["a" * 200_000, '"' + "a" * 200_000, "[" * 200_000], ids=["word", "quote", "brackets"])
 def test_an_answer_of_one_endless_field_ended_the_run(text: str) -> None:
     trial = Trial(PERSON, Reply(text, ReplyState.OK))
-    assert read_trial(IncompleteCompletion(), trial, SERIALIZERS["is"], english()).reply.text == text
+    assert read_trial(IncompleteCompletion(), trial, SERIALIZERS["is"]).reply.text == text
     assert read_list(text, PERSON.asked, sorts_of(PERSON, SERIALIZERS["is"])) == {}
 
 
@@ -381,7 +380,7 @@ WORDS = Query("feature_list_uninformed-0", lambda: PROMPT, (), ("ATA", "fnlwgt")
     ],
 )
 def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, hit: bool, paper: bool) -> None:
-    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"], english())
+    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"])
     assert (reading.hit, reading.paper_hit) == (hit, paper)
 
 
@@ -397,7 +396,7 @@ def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, h
     ],
 )
 def test_what_could_be_a_list(text: str, readable: bool) -> None:
-    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"], english())
+    reading = FeatureListUninformed().read(WORDS, Reply(text, ReplyState.OK), SERIALIZERS["is"])
     assert (reading.hit, reading.readable) == (False, readable)
 
 
@@ -424,7 +423,7 @@ def test_what_of_a_cut_list_is_complete(text: str, complete: bool) -> None:
 )
 def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
     query = Query("recognition_features-0", lambda: PROMPT, (), ("Wine",), 16, not_expected=("Wine Quality",))
-    assert RecognitionFeatures().read(query, Reply(text, ReplyState.OK), SERIALIZERS["is"], english()).hit is hit
+    assert RecognitionFeatures().read(query, Reply(text, ReplyState.OK), SERIALIZERS["is"]).hit is hit
 
 
 @pytest.mark.parametrize(

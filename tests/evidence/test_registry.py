@@ -22,7 +22,6 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
-from tabcontam.reading.word_decision import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tests.added_points import added_points
@@ -64,7 +63,7 @@ class Unplaced(base.Test):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         return []
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         return Reading(None, hit=False, paper_hit=False, readable=False)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -167,7 +166,7 @@ def test_a_published_rule_decides_by_a_share_and_by_one_hit_at_least() -> None:
     queries = FeatureCompletion().planned(ships(), IS, Random(0))[:5]
     replies = [reply_of("oracle" if number < 2 else "decliner", query, ships()) for number, query in enumerate(queries)]
     trials = [
-        Trial(query, reply, FeatureCompletion().read(query, reply, IS, english()))
+        Trial(query, reply, FeatureCompletion().read(query, reply, IS))
         for query, reply in zip(queries, replies, strict=True)
     ]
     assert {reply.state for reply in replies} == {ReplyState.OK}

@@ -19,7 +19,6 @@ from tabcontam.evidence.structured_answers import in_json, read_structured_answe
 from tabcontam.models.base import Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.prompt_form import NO_SCHEMA
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.notes import Note, NoteKind
 from tests.made_tables import ships
@@ -59,7 +58,7 @@ def verdicts(session: Session) -> set[Verdict | None]:
 def asked(model: Model, folder: Path, store: Store | None = None, options: RunConfig = OPTIONS) -> Session:
     """The session of a whole run."""
     folder.mkdir(exist_ok=True)
-    session = Session(cells_of(model, options), options, english(), Journal(folder), Progress(), store or Store())
+    session = Session(cells_of(model, options), options, Journal(folder), Progress(), store or Store())
 
     async def whole() -> None:
         await session.hold()
@@ -118,10 +117,10 @@ def test_every_test_asks_for_the_values_of_what_it_asks_and_reads_them_as_if_wri
             assert in_json(query.prompt).chat[-1].content.startswith(query.prompt.chat[-1].content)
             held = Reply(write_structured_answer(query.expected, query.asked), ReplyState.OK)
             words = Reply(query.answering.text(query, query.expected, query.prompt), ReplyState.OK)
-            readings = [cell.test.read(query, reply, IS, english()) for reply in (held, words)]
+            readings = [cell.test.read(query, reply, IS) for reply in (held, words)]
             assert readings[0].hit
             assert replace(readings[0], paper_hit=True) == replace(readings[1], paper_hit=True)
-            declined = cell.test.read(query, Reply('{"known": false, "values": null}', ReplyState.OK), IS, english())
+            declined = cell.test.read(query, Reply('{"known": false, "values": null}', ReplyState.OK), IS)
             assert (declined.readable, declined.unread) == (False, UnreadReason.DECLINED)
 
 

@@ -36,7 +36,6 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.provider_record import ModelSettings
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 
@@ -66,7 +65,7 @@ class Witness(Test):
         """Whether an answer knows the row."""
         raise NotImplementedError
 
-    def read(self, query: Query, reply: Answered, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answered, serializer: Serializer) -> Reading:
         """Whether the row is known, by the answer alone."""
         known = self.known(reply)
         return Reading("known" if known else "unknown", known, known, readable=reply.state is ReplyState.OK)

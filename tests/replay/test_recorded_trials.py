@@ -3,7 +3,6 @@
 import pytest
 
 from tabcontam.evidence.base import Evidence
-from tabcontam.reading.word_decision import english
 from tabcontam.replay.answer_records import Record
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import (
@@ -47,7 +46,7 @@ def said(row: int = ROW, serializer: str = "is", **changed: str) -> str:
 
 
 def asked(*records: Record) -> RecordedEvidence:
-    found = asked_rows(records, SHIPS, english())
+    found = asked_rows(records, SHIPS)
     assert isinstance(found, RecordedEvidence)
     return found
 
@@ -128,17 +127,17 @@ class TestRows:
         known = KnownEdition(Table("t", "T", "made-up", "0", ("age", "outcome"), tuple(rows)))
         values = {"age": "10", "outcome": hidden}
         record = recorded("unknown", "feature_completion", values=values, asked=("outcome",))
-        found = asked_rows([record], known, english())
+        found = asked_rows([record], known)
         assert isinstance(found, RecordedEvidence)
         assert evidence(found).answered == 1
 
     def test_a_feature_that_only_counts_the_rows_counts_for_nothing(self) -> None:
-        found = asked_rows([recorded(said())], SHIPS, english())
+        found = asked_rows([recorded(said())], SHIPS)
         assert isinstance(found, RecordedEvidence)
         assert COUNTER in found.notes
         assert "hullNo" not in found.trials[0].query.chance
         alone = recorded("The hullNo is 5", "feature_completion", asked=("hullNo",))
-        assert asked_rows([alone], SHIPS, english()) == "hullNo follows from the row's number"
+        assert asked_rows([alone], SHIPS) == "hullNo follows from the row's number"
 
     def test_a_row_that_was_asked_again_adds_nothing(self) -> None:
         assert asked(recorded(said()), recorded(said())) == asked(recorded(said()))
@@ -173,7 +172,7 @@ class TestRows:
 
     def test_rows_of_another_table_are_not_recorded(self) -> None:
         foreign = Record(1, "m", "ships", None, "full_completion", "f", "x", values={"hullNo": "0"}, asked=("hullNo",))
-        assert str(asked_rows([foreign], SHIPS, english())).startswith("not recorded: ")
+        assert str(asked_rows([foreign], SHIPS)).startswith("not recorded: ")
 
 
 SPECIFIC = ("fnlwgt", "workclass", "education.num", "capital.gain")
@@ -188,7 +187,7 @@ def others(output: str = "port, mast", count: int = 9, each: int = 1) -> list[li
 
 
 def said_of(*records: Record, decoys: list[list[Record]] | None = None) -> RecordedEvidence:
-    found = asked_words(records, others() if decoys is None else decoys, english())
+    found = asked_words(records, others() if decoys is None else decoys)
     assert isinstance(found, RecordedEvidence)
     return found
 
@@ -216,7 +215,7 @@ class TestWords:
         assert evidence(said_of(record)).asked == 1
 
     def test_a_word_that_the_dataset_s_name_shows_is_not_asked(self) -> None:
-        assert asked_words([answer("wine", "wine", dataset="wine")], others(), english()) == NO_WORDS
+        assert asked_words([answer("wine", "wine", dataset="wine")], others()) == NO_WORDS
 
     def test_b6_a_single_word_cannot_tell(self) -> None:
         found = said_of(answer("fnlwgt", "fnlwgt"))
@@ -230,14 +229,14 @@ class TestWords:
 
     def test_an_answer_that_declines_is_no_decoy(self) -> None:
         silent = others("I'm sorry, I cannot know that.", 1) + others("", 1)
-        assert asked_words([answer("fnlwgt", "fnlwgt")], silent, english()) == NO_DECOYS
+        assert asked_words([answer("fnlwgt", "fnlwgt")], silent) == NO_DECOYS
 
     def test_of_two_files_about_another_dataset_one_is_a_decoy(self) -> None:
         again = [answer("fnlwgt", "x", dataset="other 0")]
         assert len(said_of(answer("fnlwgt", "fnlwgt"), decoys=[*others(), again]).trials) == 1 + 9
 
     def test_no_card(self) -> None:
-        assert str(asked_words([answer("x", "x", dataset="MathE")], others(), english())).startswith("not recorded: ")
+        assert str(asked_words([answer("x", "x", dataset="MathE")], others())).startswith("not recorded: ")
 
 
 class TestNames:

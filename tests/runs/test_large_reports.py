@@ -14,12 +14,11 @@ from rich.console import Console
 
 import tabcontam
 from tabcontam.asking.trial_file import TRIALS, as_lines
-from tabcontam.report import evidence, html, junit, terminal
+from tabcontam.report import evidence, heatmap_squares, html, junit, terminal
 from tabcontam.runs.folder import merge, record
 from tabcontam.runs.stored_trials import StoredTrials, last_lines
-from tabcontam.verdicts import document, large_document, parquet_results
-from tabcontam.verdicts.columns import values_of
-from tabcontam.verdicts.document import as_json, parse_results, read_results, write_results
+from tabcontam.verdicts import document
+from tabcontam.verdicts.document import as_document, as_json, parse_results, read_results, write_results
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tests.report.rendered import pack_evidence, pages_of
@@ -37,7 +36,7 @@ def made() -> RunResults:
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few squares count as too many."""
-    for module, name in ((html, "MOST_LLMS"), (html, "CROWDED"), (html, "MOST_LISTED"), (junit, "LARGE")):
+    for module, name in ((html, "MOST_LLMS"), (heatmap_squares, "CROWDED"), (html, "MOST_LISTED"), (junit, "LARGE")):
         monkeypatch.setattr(module, name, 3)
     monkeypatch.setattr(terminal, "CROWDED", 3)
     monkeypatch.setattr(terminal, "LISTED", 2)
@@ -57,34 +56,40 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 class TestText:
-    def test_it_is_that_of_the_standard_encoder(self, made: RunResults) -> None:
-        assert as_json(made) == json.dumps(made, ensure_ascii=False, indent=1, default=values_of) + "\n"
+    def test_each_result_is_a_line(self, made: RunResults) -> None:
+        text = as_json(made)
+        assert json.loads(text) == as_document(made)
+        lines = text.splitlines()
+        first = lines.index(' "results": [') + 1
+        assert [json.loads(line.rstrip(","))["llm"] for line in lines[first:][: len(made.results)]] == [
+            cell.llm for cell in made.results
+        ]
 
     @pytest.mark.parametrize(
         "value", [[], {}, [{}], {"a": [1, 2.5, True, None, float("inf")]}, {1: "x"}, "é\n\x00", [[], ["x"]], 1e300]
     )
-    def test_so_it_is_of_anything(self, value: object) -> None:
+    def test_other_documents_are_indented(self, value: object) -> None:
         assert as_json(value) == json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-
-    @pytest.mark.parametrize("step", [1, 50, 1000, 10**6])
-    def test_a_large_file_is_read_part_by_part(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
-    ) -> None:
-        small = parse_results(results(["m1"], ["iris", "wine"], **WHOLE))  # `made` holds what no UTF-8 can
-        write_results(tmp_path, small)
-        monkeypatch.setattr(large_document, "STEP", step)
-        assert large_document.read_large(tmp_path / "results.json", document._adapter()) == read_results(tmp_path)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
-        "change", [lambda text: json.dumps(json.loads(text)), lambda text: text.replace("\n ]", "\n  ]")]
+        "change",
+        [
+            lambda text: json.dumps(json.loads(text)),
+            lambda text: json.dumps(json.loads(text), indent=1),
+            lambda text: text.replace("\n ]", "\n  ]"),
+            lambda text: text,
+        ],
     )
-    def test_what_is_written_otherwise_is_read_as_a_whole(
+    def test_what_is_written_otherwise_is_read_as_well(
         self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[str], str]
     ) -> None:
         (tmp_path / "results.json").write_text(change(as_json(made)), "utf-8", "backslashreplace")
         monkeypatch.setattr(document, "LARGE", 1)
         assert read_results(tmp_path) == made
+        assert tabcontam.load_results(tmp_path).tables == made.tables_in_order
+        chosen = tabcontam.load_results(tmp_path).select(dataset=TABLES[-1])
+        assert list(chosen) == [cell for cell in made.results if cell.dataset == TABLES[-1]] != []
 
     def test_what_is_wrong_in_a_large_file_is_still_said_where(
         self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,10 +159,9 @@ class TestInterrupted:
             merge([tmp_path / "run", tmp_path / "more"], tmp_path / "out")
         assert everything(tmp_path / "out") == before
 
-    def test_pages_and_columns_of_an_earlier_report_go(self, tmp_path: Path) -> None:
+    def test_pages_of_an_earlier_report_go(self, tmp_path: Path) -> None:
         found = run_in(tmp_path / "run", ["m1"])
-        for name in ("llm-7.html", "results.parquet", "results-tables.parquet"):
-            (tmp_path / "run" / name).write_text("old")
+        (tmp_path / "run" / "llm-7.html").write_text("old")
         record(tmp_path / "run", found)
         assert sorted(everything(tmp_path / "run")) == [
             "index.html", "junit.xml", "recalled.csv", "results.json", TRIALS
@@ -231,20 +235,20 @@ class TestCrowded:
         assert "16 pairs of LLM and table: " in text
 
 
-class TestColumns:
+class TestStored:
+    """Results of a large run, which stay on disk until they are needed."""
+
     @pytest.fixture(autouse=True)
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        pytest.importorskip("pyarrow")
         monkeypatch.setattr(document, "LARGE", 1)
-        monkeypatch.setattr(parquet_results, "GROUP", 30)
 
     def plain(self) -> RunResults:
         return parse_results(results(["m1", "m2", "control:exposed"], ["iris", "wine"], **WHOLE))
 
-    def test_they_hold_what_results_json_holds(self, tmp_path: Path) -> None:
+    def test_they_are_read_from_results_json(self, tmp_path: Path) -> None:
         write_results(tmp_path, self.plain())
         kept, of_json = tabcontam.load_results(tmp_path), read_results(tmp_path)
-        assert "read from disk" in repr(kept)
+        assert f"{len(of_json.results)} results, read from disk" in repr(kept)
         assert kept.tables == of_json.tables_in_order
         assert kept.ranking == of_json.ranks_in_order
         chosen = kept.select(llm="m2", verdict=["contaminated", "skipped"])
@@ -252,31 +256,28 @@ class TestColumns:
         assert list(chosen) == own != []
         assert kept.select(llm="nobody") == ()
         assert "run_results" not in vars(kept)
-        assert kept.run_results == of_json
-        for name in vars(of_json.results[0]):
-            assert [getattr(one, name) for one in kept.results] == [getattr(one, name) for one in of_json.results]
+        assert kept.run_results == of_json == self.plain()
 
-    def test_beside_another_results_json_they_are_not_read(self, tmp_path: Path) -> None:
+    def test_a_name_is_found_however_it_is_written(self, made: RunResults, tmp_path: Path) -> None:
+        write_results(tmp_path, made)
+        path = tmp_path / "results.json"
+        path.write_text(path.read_text("utf-8").replace('"llm": "m1"', '"llm":  "m\\u0031"'), "utf-8")
+        for name in LLMS:
+            own = [cell for cell in made.results if cell.llm == name]
+            assert list(tabcontam.load_results(tmp_path).select(llm=name)) == own != []
+
+    def test_what_is_wrong_in_a_line_is_said(self, tmp_path: Path) -> None:
         write_results(tmp_path, self.plain())
         path = tmp_path / "results.json"
-        path.write_text(path.read_text().replace('"alpha": 0.01', '"alpha": 0.02', 1))
+        path.write_text(path.read_text().replace('"lacks": null', '"lacks": 5', 1))
         kept = tabcontam.load_results(tmp_path)
-        assert kept.run_results.run.alpha == 0.02
-        assert "read from disk" not in repr(kept)
+        with pytest.raises(tabcontam.UsageError, match=r"result 1: lacks"):
+            kept.select(llm=["m1", "m2", "control:exposed"])
 
-    def test_without_pyarrow_there_is_results_json_alone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("share", [0.2, 0.5, 0.95])
+    def test_half_a_file_is_not_read(self, tmp_path: Path, share: float) -> None:
         write_results(tmp_path, self.plain())
-        monkeypatch.setattr(parquet_results, "find_spec", lambda name: None)
-        assert "read from disk" not in repr(tabcontam.load_results(tmp_path))
-        write_results(tmp_path, self.plain())
-        assert list(everything(tmp_path)) == ["results.json"]
-
-    def test_a_name_that_no_file_can_hold_leaves_results_json_alone(self, made: RunResults, tmp_path: Path) -> None:
-        write_results(tmp_path, made)
-        assert list(everything(tmp_path)) == ["results.json"]
-        assert len(tabcontam.load_results(tmp_path).select(dataset="wine")) == len(made.results) // len(TABLES)
-
-    def test_half_a_file_is_not_read(self, tmp_path: Path) -> None:
-        write_results(tmp_path, self.plain())
-        (tmp_path / "results.parquet").write_bytes((tmp_path / "results.parquet").read_bytes()[:500])
-        assert tabcontam.load_results(tmp_path).run_results == self.plain()
+        path = tmp_path / "results.json"
+        path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
+        with pytest.raises(tabcontam.UsageError, match="not readable JSON"):
+            tabcontam.load_results(tmp_path)

@@ -26,7 +26,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.models.base import Model, ModelRequest, PromptForm
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.folder import merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -89,7 +88,7 @@ def asked(
     """The results of a run, as a run asks: what was answered before is recalled first."""
     cells = plan([RunSource(model)], [wine()], [IS], tests, options)
     folder.mkdir(exist_ok=True)
-    session = Session(cells, options, english(), Journal(folder), Progress(), store or Store())
+    session = Session(cells, options, Journal(folder), Progress(), store or Store())
     model.session = session
 
     async def whole() -> None:
@@ -158,7 +157,7 @@ def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_pa
 
     cells = plan([RunSource(Teller("oracle"))], [wine()], [IS], [*ROWS, MATCHED], IN_TURNS)
     renamed = [replace(cell, table=replace(wine(), name="boats")) for cell in cells]
-    session = Session([*cells, *renamed], IN_TURNS, english(), Journal(tmp_path), Told(), Store())
+    session = Session([*cells, *renamed], IN_TURNS, Journal(tmp_path), Told(), Store())
 
     async def whole() -> None:
         session.recall()
@@ -328,7 +327,7 @@ def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     subjects = [RunSource(reference, reference=True), RunSource(knowing)]
     cells = plan(subjects, [wine()], [IS], ROWS, IN_TURNS)
     (tmp_path / "run").mkdir()
-    session = Session(cells, IN_TURNS, english(), Journal(tmp_path / "run"), Progress(), Store())
+    session = Session(cells, IN_TURNS, Journal(tmp_path / "run"), Progress(), Store())
 
     async def whole() -> None:
         session.recall()
@@ -391,7 +390,7 @@ def test_a_control_is_asked_a_later_test_only_if_an_llm_is_undecided(tmp_path: P
         subjects = [RunSource(control, joined=True), RunSource(Teller(kind))]
         cells = plan(subjects, [wine()], [IS], [*ROWS, MATCHED, perplexity], options)
         (tmp_path / folder).mkdir()
-        session = Session(cells, options, english(), Journal(tmp_path / folder), Progress(), Store())
+        session = Session(cells, options, Journal(tmp_path / folder), Progress(), Store())
 
         async def whole() -> None:
             session.recall()

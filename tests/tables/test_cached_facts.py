@@ -5,8 +5,9 @@ import weakref
 from dataclasses import replace
 
 from tabcontam.evidence.checks import determined_rows
-from tabcontam.tables.cached_facts import cached_fact
-from tests.made_tables import ships
+from tabcontam.tables.cached_facts import cached_fact, table_fact
+from tabcontam.tables.table import Table
+from tests.made_tables import made_table, ships
 
 
 def test_a_fact_is_found_once_for_each_table_and_key() -> None:
@@ -39,3 +40,16 @@ def test_rows_that_differ_in_the_answer_alone_are_not_determined() -> None:
     table = replace(ships(4), columns=("a", "b"), rows=(("1", "x"), ("2", "x"), ("1", "y"), ("2", "x")))
     assert determined_rows(table, [0], [1]) == [1, 3]
     assert determined_rows(table, [0, 1], [1]) == [0, 1, 2, 3]
+
+
+def test_a_function_computes_its_result_once_for_each_owner_and_argument() -> None:
+    found: list[tuple[Table, int]] = []
+
+    @table_fact
+    def width(table: Table, more: int) -> int:
+        found.append((table, more))
+        return len(table.columns) + more
+
+    one, other = made_table(("a", "b"), [("1", "2")]), made_table(("a",), [("1",)])
+    assert [width(one, 1), width(one, 1), width(one, 2), width(other, 1), width(one, more=2)] == [3, 3, 4, 2, 4]
+    assert len(found) == 4

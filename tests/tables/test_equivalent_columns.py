@@ -1,6 +1,6 @@
 """Columns that say the same in other values are found by the rows in which both stand, and never by chance."""
 
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tests.made_tables import made_table
 
 DOGS = [

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import Exit, UsageError
 from tabcontam.tables.readers.base import File, TextFormat, text_format
-from tabcontam.tables.readers.file_kinds import read_file
+from tabcontam.tables.readers.file_kinds import read_split
 from tabcontam.tables.table import load_table
 from tabcontam.tables.table_contents import Contents, column_names
 from tests.commands import tabcontam
@@ -54,7 +54,7 @@ def written(tmp_path: Path, content: bytes | str, name: str = "my.csv") -> str:
 
 
 def cells(content: str) -> Contents:
-    return read_file(File(content.encode(), "my.csv"))
+    return read_split(File(content.encode(), "my.csv"))[0]
 
 
 # Published files
@@ -235,7 +235,7 @@ RUSSIAN = "имя,возраст,город\nИван,12,Москва\nМари�
     + [("id,name,note\n1,à la,25°C\n2,“b” €5,l’œil\n", "cp1252"), (JAPANESE, "shift_jis")],  # noqa: RUF001
 )
 def test_a_file_is_read_in_its_encoding(text: str, encoding: str) -> None:
-    columns, rows = read_file(File(text.encode(encoding), "my.csv"))
+    columns, rows = read_split(File(text.encode(encoding), "my.csv"))[0]
     assert ",".join(columns) == text.splitlines()[0]
     assert [",".join(map(str, row)) for row in rows] == text.splitlines()[1:]
 
@@ -243,7 +243,7 @@ def test_a_file_is_read_in_its_encoding(text: str, encoding: str) -> None:
 def test_one_foreign_letter_in_a_long_table_is_enough() -> None:
     lines = [f"{index},plain" for index in range(5000)]
     content = ("id,name\n" + "\n".join([*lines, "5000,Müller\n"])).encode("cp1252")
-    assert read_file(File(content, "my.csv"))[1][-1] == ("5000", "Müller")
+    assert read_split(File(content, "my.csv"))[0][1][-1] == ("5000", "Müller")
 
 
 # What a FILE's table says of itself

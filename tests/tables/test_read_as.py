@@ -12,7 +12,7 @@ import pytest
 from tabcontam.errors import Exit, UsageError
 from tabcontam.tables.large import large_files, large_table_reading
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
-from tabcontam.tables.readers.file_kinds import read_file
+from tabcontam.tables.readers.file_kinds import read_split
 from tabcontam.tables.table import Table, load_table
 from tests.commands import tabcontam
 
@@ -28,13 +28,13 @@ UNCLEAR = "so that this may be a title or a part of the header; name the header'
 
 def read(text: str, form: TextFormat = FOUND_OUT, name: str = "my.csv") -> tuple[tuple[str, ...], int, str]:
     """The columns, how many rows there are, and as what they were read."""
-    found = read_file(File(text.encode(), name, form=form))
+    found = read_split(File(text.encode(), name, form=form))[0]
     return found[0], len(found[1]), found.how.kind
 
 
 def refused(text: str, form: TextFormat = FOUND_OUT, name: str = "my.csv") -> str:
     with pytest.raises(UsageError) as error:
-        read_file(File(text.encode(), name, form=form))
+        read_split(File(text.encode(), name, form=form))
     assert "\n" not in str(error.value)
     return str(error.value)
 
@@ -197,9 +197,9 @@ def test_the_line_of_the_header_is_named_by_the_user(tmp_path: Path) -> None:
 def test_the_row_of_the_header_of_a_sheet_is_named_by_the_user() -> None:
     path = FILES / "merged.xlsx"
     file = File(path.read_bytes(), path.name, form=TextFormat(header_line=3))
-    assert read_file(file)[0][0] == "1000"
+    assert read_split(file)[0][0][0] == "1000"
     with pytest.raises(UsageError, match="--header-line 99 names a row without a cell"):
-        read_file(File(path.read_bytes(), path.name, form=TextFormat(header_line=99)))
+        read_split(File(path.read_bytes(), path.name, form=TextFormat(header_line=99)))
 
 
 def test_cells_that_are_merged_downwards_all_have_the_value() -> None:
@@ -242,16 +242,16 @@ RECORDS = [dict(zip(NAMES, row, strict=True)) | {"len": 1.5 * n} for n, row in e
     ],
 )  # fmt: skip
 def test_json_is_never_transposed(value: object, how: str) -> None:
-    found = read_file(File(json.dumps(value).encode(), "my.json"))
+    found = read_split(File(json.dumps(value).encode(), "my.json"))[0]
     assert (found[0], found[1][1][2], found.how.kind) == (NAMES, "1.5", f"JSON: {how}")
 
 
 def test_json_whose_index_is_a_column_keeps_it() -> None:
     by_name = {f"P{n} Ann": {"age": n, "town": "Brin"} for n in range(5)}
-    found = read_file(File(json.dumps(by_name).encode(), "my.json"))
+    found = read_split(File(json.dumps(by_name).encode(), "my.json"))[0]
     assert (found[0], found[1][0]) == (("index", "age", "town"), ("P0 Ann", "0", "Brin"))
     by_column = {name: {key: row[name] for key, row in by_name.items()} for name in ("age", "town")}
-    assert read_file(File(json.dumps(by_column).encode(), "my.json")) == found
+    assert read_split(File(json.dumps(by_column).encode(), "my.json"))[0] == found
 
 
 def test_json_that_may_be_either_way_round_is_refused() -> None:
@@ -384,7 +384,7 @@ def sheet(formula: str) -> str:
 
 def test_formulas_without_values_are_refused_and_those_with_them_read() -> None:
     def rows(formula: str, load: str = "") -> list[str | None]:
-        return [row[1] for row in read_file(File(workbook(sheet(formula), load), "my.xlsx"))[1]]
+        return [row[1] for row in read_split(File(workbook(sheet(formula), load), "my.xlsx"))[0][1]]
 
     assert rows('<c r="B{n}"><f>A{n}*2</f><v>4</v></c>') == ["4"] * 4
     assert rows('<c r="B{n}" t="str"><f>A{n}&amp;""</f><v></v></c>') == [None] * 4  # an empty text
@@ -421,7 +421,7 @@ def test_a_text_that_a_file_holds_once_for_many_rows_is_refused(kind: str) -> No
         pyarrow.feather.write_feather(table, made, compression="zstd")
     assert len(made.getvalue()) < 1_000_000
     with pytest.raises(UsageError, match="does not fit into memory"):
-        read_file(File(made.getvalue(), f"my.{kind}"))
+        read_split(File(made.getvalue(), f"my.{kind}"))
 
 
 def test_more_values_of_json_than_are_held_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:

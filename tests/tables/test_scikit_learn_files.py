@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from tabcontam.tables import scikit_learn_files as carrying
+from tabcontam.tables import editions as carrying
 from tabcontam.tables.dataset_cards import load_cards
-from tabcontam.tables.scikit_learn_files import FILES, shipped_table
+from tabcontam.tables.editions import FILES, shipped_table
 
 LOADED = """
 import sys

@@ -323,7 +323,8 @@ def test_splits_are_those_of_the_card_else_of_the_names(
     files: list[str], card: list[dict[str, Any]] | None, named: dict[str, str]
 ) -> None:
     about = {"siblings": [{"rfilename": path} for path in files], "cardData": {"configs": card} if card else None}
-    splits, data = hugging_face._splits(about), hugging_face._data_files(about)
+    data = hugging_face._data_files(about)
+    splits = hugging_face._splits(about, data)
     for part, path in named.items():
         assert list(hugging_face._files_of_part("hf:datasets/o/n", part, splits, data)) == [path]
 

@@ -10,8 +10,8 @@ import pytest
 from tabcontam.baseline.stored_facts import one_thread
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.twins.label_baseline import conditional
-from tabcontam.twins.movable_features import MovableFeatures
 from tabcontam.twins.moves import Moves
+from tabcontam.twins.perturbed_twin import MovableFeatures
 from tabcontam.twins.twin_making import unseen
 from tabcontam.twins.twin_sample import sample
 from tests.twins.made import fleet, known_by

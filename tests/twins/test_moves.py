@@ -52,7 +52,7 @@ def test_features_that_follow_from_each_other_are_moved_together() -> None:
 
 
 def test_the_digits_of_a_column_are_the_most_that_a_cell_has() -> None:
-    assert decimals(["1", "2.50", None, "?"], {"?"}) == 2
+    assert decimals(["1", "2.50", None]) == 2
 
 
 def test_categories_are_called_by_letters() -> None:

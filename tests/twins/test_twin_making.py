@@ -23,10 +23,7 @@ WITH_NAMES = ["resampled", "perturbed", "statistical"]
 
 @pytest.mark.parametrize("kind", sorted(TWINS))
 def test_a_twin_says_what_it_keeps_and_what_it_changes(kind: str) -> None:
-    twin = TWINS[kind]
-    assert twin.keeps
-    assert twin.changes
-    assert {"Keeps:", "Changes:", "Cannot"} <= set((twin.__doc__ or "").split())
+    assert {"Keeps:", "Changes:", "Cannot"} <= set((TWINS[kind].__doc__ or "").split())
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """Two cells side by side: what changed, whether by more than chance, and how often that is wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -9,11 +9,20 @@ import pytest
 
 from tabcontam.evidence.base import EvidenceKind, Verdict
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.word_decision import english
+from tabcontam.groups import grouped
 from tabcontam.statistics.exact_statistics import fisher
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.comparison import Comparison, ResultPair, change, comparisons, note_differences, pair_runs
+from tabcontam.verdicts.comparison import (
+    Comparison,
+    ResultPair,
+    answers_of,
+    change,
+    comparisons,
+    note_differences,
+    pair_runs,
+    planned_alike,
+)
 from tabcontam.verdicts.result_types import Result, ResultKey
 from tabcontam.verdicts.run_facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
@@ -56,7 +65,20 @@ def document(cells: Sequence[Result], **run: Any) -> Asked:
 
 
 def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[ResultPair] = ()) -> list[Comparison]:
-    return list(comparisons(*asked, trials, runs))
+    run, cells = asked
+    read, by_id = reading(trials), planned_alike(run)
+    answers = {one.key: answers_of(read(one.key)[: one.queries], by_id) for one in cells}
+    return list(comparisons(run, cells, answers, runs))
+
+
+def reading(trials: Sequence[Line]) -> Callable[[ResultKey], list[Line]]:
+    """What finds the trials of a cell."""
+    own = grouped(trials, lambda line: ResultKey(*(str(line[name] or "") for name in ResultKey._fields)))
+    return lambda key: own.get(key, [])
+
+
+def paired(runs: Sequence[tuple[str, list[Result], list[Line]]]) -> list[ResultPair]:
+    return pair_runs((name, cells, reading(trials)) for name, cells, trials in runs)
 
 
 def compared(first: Result, second: Result, ones: Sequence[bool], others: Sequence[bool], **changes: Any) -> Comparison:
@@ -185,18 +207,18 @@ class TestPromptSets:
 class TestRuns:
     def test_a_cell_stands_beside_that_of_the_last_run_that_has_it(self) -> None:
         ran: list[tuple[str, list[Result], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
-        found = pair_runs([*ran, ("C", [cell("m", "contaminated")], [])])
+        found = paired([*ran, ("C", [cell("m", "contaminated")], [])])
         assert [(pair.first, pair.second) for pair in found] == [("A", "C")]
         (line,) = of(document([]), (), found)
         assert (line.kind, line.llm, line.change) == ("runs", "m", "appeared")
 
     def test_an_edition_of_its_own_is_not_compared(self) -> None:
-        assert pair_runs([("A", [cell("m")], []), ("B", [cell("m", edition="f")], [])]) == []
+        assert paired([("A", [cell("m")], []), ("B", [cell("m", edition="f")], [])]) == []
 
     def test_the_prompts_tell_whether_two_runs_asked_the_same(self) -> None:
         first = [cell("m")]
-        same = pair_runs([("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9))])
-        other = pair_runs(
+        same = paired([("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9))])
+        other = paired(
             [("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9, prompt=""))]
         )
         asked = [line.queries for line in of(document([]), (), [*same, *other])]
@@ -256,7 +278,7 @@ class TestErrorRate:
         runs = [self.right(seed) for seed in range(400)]
         wrong = 0
         for first, second in zip(runs[::2], runs[1::2], strict=True):
-            both = pair_runs([("A", [cell("m")], first), ("B", [cell("m")], second)])
+            both = paired([("A", [cell("m")], first), ("B", [cell("m")], second)])
             (found,) = of(document([]), (), both)
             assert found.queries == 0
             wrong += found.p_value is not None and found.p_value <= self.ALPHA
@@ -268,7 +290,7 @@ class TestErrorRate:
         found = []
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
-            reading = test.read(query, reply, serializer, english())
+            reading = test.read(query, reply, serializer)
             own = lines(cell("m"), [reading.hit is True], prompt=query.prompt.completion, expected=list(query.expected))
             found += [line | {"query": query.id} for line in own]
         return found

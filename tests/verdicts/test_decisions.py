@@ -14,7 +14,6 @@ from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
 from tabcontam.evidence.mixins import LearningTest
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import Decision, level, published, without_evidence
 from tabcontam.verdicts.result_building import build_result, conclude
@@ -31,7 +30,7 @@ def decided(
     """What a cell of ships is called by itself with these replies."""
     (cell,) = planned(SHIPS, [test], SERIALIZER, 0, alpha).cells
     trials = [Trial(query, reply(number, query)) for number, query in enumerate(cell.written)]
-    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER)) for each in trials]
     return without_evidence(test.weigh(read, level), read, test, level)
 
 
@@ -99,7 +98,7 @@ def test_a_table_below_twenty_rows_stays_uninformative_when_the_published_rules_
     (cell,) = planned(ships(12), [test], SERIALIZER, 0, 0.01).cells
     assert cell.written
     trials = [Trial(query, answer(SERIALIZER.row(query.asked, query.expected))) for query in cell.written]
-    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER)) for each in trials]
     assert all(trial.reading and trial.reading.hit for trial in read)
     found = build_result(cell.name, test, read, len(read), CALIBRATED, 0.01)
     (concluded,) = conclude([found], CALIBRATED, 0.01)
@@ -128,7 +127,7 @@ def test_as_published_a_few_texts_among_failed_calls_are_no_answer() -> None:
     queries = [query for query in cell.written if not query.decoy_of]
     failed, said = Reply("", ReplyState.FAILED, "HTTP 500"), Reply("I do not know it", ReplyState.OK)
     trials = [Trial(query, failed if number else said) for number, query in enumerate(queries)]
-    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER)) for each in trials]
     assert len(read) > 2
     assert published(test.published, read).verdict is Verdict.NO_ANSWER
     assert published(test.published, read[:1]).verdict is Verdict.NOT_DETECTED

@@ -11,8 +11,7 @@ import tabcontam as package
 from tabcontam.errors import UsageError
 from tabcontam.report.github import annotations
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
-from tabcontam.verdicts.gate import Conclusion, GateDecision
+from tabcontam.verdicts.gate import Conclusion, EarlierRun, GateDecision, judge
 from tests.commands import tabcontam
 from tests.verdicts.test_gate import CUT, FOUND, FULL, MISSED, SILENT, cells, run_of
 
@@ -22,7 +21,7 @@ KNOWS = {"recognition_features": FOUND}
 def against(now: list[dict[str, Any]], before: list[dict[str, Any]], **conditions: Any) -> GateDecision:
     """What the gate says of a run against an earlier one."""
     baseline = EarlierRun("reports/base", parse_results(run_of(before)))
-    return judge_new(parse_results(run_of(now)), baseline, **conditions)
+    return judge(parse_results(run_of(now)), baseline, **conditions)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,7 @@ def test_a_file_that_has_changed_is_another_table() -> None:
     for dataset in before["run"]["datasets"]:
         dataset["edition"] = "another"
     now = parse_results(run_of(cells("m", {FULL: FOUND})))
-    assert judge_new(now, EarlierRun("base", parse_results(before))).reason.endswith("; new: in base it was not tested")
+    assert judge(now, EarlierRun("base", parse_results(before))).reason.endswith("; new: in base it was not tested")
 
 
 def test_rows_are_new_where_only_a_page_about_the_dataset_was_known() -> None:
@@ -83,7 +82,7 @@ def test_what_cannot_be_told_stays_so_and_what_is_known_goes_before_what_is_clea
 
 def test_a_hostile_folder_drives_no_terminal_and_github_gets_a_notice() -> None:
     known = parse_results(run_of(cells("m", {FULL: FOUND})))
-    judged = judge_new(known, EarlierRun("x\x1b[31m\n::error::y", known))
+    judged = judge(known, EarlierRun("x\x1b[31m\n::error::y", known))
     assert "\x1b" not in str(judged)
     assert "\n" not in str(judged)
     (line,) = annotations(judged)

@@ -10,8 +10,8 @@ import pytest
 from tabcontam.cli import commands as cli
 from tabcontam.errors import Exit, UsageError
 from tabcontam.verdicts.document import parse_results
-from tabcontam.verdicts.earlier_run import EarlierRun, judge_new
-from tabcontam.verdicts.gate import Conclusion, GateDecision
+from tabcontam.verdicts.gate import Conclusion, EarlierRun, GateDecision
+from tabcontam.verdicts.gate import judge as judge_results
 from tests.report import synthetic
 from tests.report.rendered import judge
 from tests.verdicts.test_gate import FOUND, FULL, MISSED, SILENT, cells, run_of
@@ -165,7 +165,7 @@ def test_a_share_is_known_where_it_was_above_the_limit_before_and_not_where_rows
 ) -> None:
     now = parse_results(run_of(cells("m", {FULL: MISSED}), share(0.13, 0.06, 0.21)))
     baseline = EarlierRun("base", parse_results(run_of(cells("m", {FULL: FOUND}), before)))
-    judged = judge_new(now, baseline, max_memory_share=0.05)
+    judged = judge_results(now, baseline, max_memory_share=0.05)
     assert (judged.conclusion, judged.reason.endswith(said)) == (conclusion, True)
 
 

@@ -5,7 +5,6 @@ import pytest
 from tabcontam.calibration.power_study import planned
 from tabcontam.evidence.base import Reply, ReplyState, Test, Trial, Verdict
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.sequential_results import result_in_turns
 from tabcontam.verdicts.sequential_test import SequentialOutcome
@@ -18,7 +17,7 @@ def test_a_test_that_was_stopped_by_a_finding_of_others_says_so_and_is_not_clean
     test: Test = FeatureCompletion()
     (cell,) = planned(ships(300), [test], serializer, 0, 0.01).cells
     asked = [Trial(query, Reply("no such value", ReplyState.OK)) for query in cell.written[:3]]
-    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, serializer, english())) for each in asked]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, serializer)) for each in asked]
     for trials in (read, []):
         found = result_in_turns(cell.name, test, trials, len(cell.written), SequentialOutcome(5, 20, detected=True))
         assert found.verdict is Verdict.UNINFORMATIVE

@@ -14,7 +14,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.sequential_test import SequentialOutcome, SequentialTest
 from tabcontam.verdicts.thresholds import MOST_UNREAD_ANSWERS
@@ -47,7 +46,7 @@ def decided(
         for cell, query in queries[len(deciding.trials) :][: len(needed)]:
             who = decliner if len(deciding.trials) < silent else model
             reply = asyncio.run(who.generate(ModelRequest(query.prompt, query.max_tokens)))
-            deciding.add(read_trial(cell.test, Trial(query, reply), cell.serializer, english()))
+            deciding.add(read_trial(cell.test, Trial(query, reply), cell.serializer))
     assert deciding.decided is not None
     return deciding.decided, deciding, rounds
 

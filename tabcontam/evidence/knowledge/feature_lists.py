@@ -60,7 +60,6 @@ class FeatureListInformed(WordedTest, WordListTest):
     decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return three queries, each followed by its decoys. Raises `Skip` if shown features give the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: a prompt must show one and leave two to name")
@@ -118,7 +117,6 @@ class FeatureListUninformed(WordedTest, WordListTest):
     decoys: int = 6
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query and its decoys. Raises `Skip` if the dataset's name gives every feature away."""
         write = partial(self.prompts.feature_list, table.title, ())
         expected = select_hidden_words(table.columns, rendered(write()))
         if not expected:

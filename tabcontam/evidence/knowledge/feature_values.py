@@ -76,10 +76,6 @@ class FeatureValuesInformed(WordedTest, WordListTest):
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each feature, with decoys.
-
-        Raises `Skip` if no feature has words, or rows give all values away.
-        """
         queries: list[Query] = []
         reasons: list[str] = []
         for number, feature in enumerate(_features(table, fewest=LEAST_FEATURE_VALUES)):
@@ -171,7 +167,6 @@ class FeatureValuesUninformed(WordedTest, WordListTest):
     answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each feature, with its decoys. Raises `Skip` if no feature is categorical."""
         queries: list[Query] = []
         coded = [name for name in table.columns if table.names_of_codes(name)]
         for number, feature in enumerate([*_features(table, fewest=2, enough=bool(coded)), *coded]):

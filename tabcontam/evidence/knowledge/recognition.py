@@ -29,7 +29,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.answer_readers import NOTHING
 from tabcontam.reading.answer_text import answer_line
 from tabcontam.reading.languages import FILLER
-from tabcontam.reading.word_decision import Dictionary, WordDecision, WordSearch, decide_names, pieces, stands_in
+from tabcontam.reading.word_decision import WordDecision, WordSearch, decide_names, english, pieces, stands_in
 from tabcontam.statistics.exact_statistics import any_dependence, clopper_pearson, hypergeometric_tail
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
@@ -50,21 +50,17 @@ class DecoyComparison(NamedTuple):
     def p_value(self) -> float:
         """The p-value of Fisher's exact test (one-sided) that true answers name the dataset more often than others."""
         hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
-        return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
+        return hypergeometric_tail(hits, len(self.true), hits + self.named, both) if self.true else 1.0
 
     @property
     def expected(self) -> float:
         """The expected number of true answers that name the dataset, if these name it as often as all answers do."""
         both = len(self.true) + len(self.decoys)
-        return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
+        return (sum(map(_names, self.true)) + self.named) * len(self.true) / both
 
     @property
-    def clause(self) -> str:
-        """The part of a sentence that counts the answers about decoys that name the dataset."""
-        return f"{self._named} of {len(self.decoys)} about {self.name}"
-
-    @property
-    def _named(self) -> int:
+    def named(self) -> int:
+        """The number of answers about decoys that name the dataset."""
         return sum(map(_names, self.decoys))
 
 
@@ -79,11 +75,11 @@ class RecognitionTest(WordedTest, WordTest):
     answering = NameAnswers()
     decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each kind is compared with the true queries separately
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
+    def decision(self, query: Query, text: str, is_in: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the dataset's names; our own decision ignores names of other datasets."""
         names = [name for name in query.expected if name is not None]
         text = _struck(text, query.not_expected) if is_in is stands_in else text
-        return decide_names(text, names, dictionary, is_in)
+        return decide_names(text, names, english(), is_in)
 
     def named(self, query: Query, text: str) -> tuple[str, ...]:
         """Return the dataset's names in a text from which names of other datasets are removed."""
@@ -92,12 +88,15 @@ class RecognitionTest(WordedTest, WordTest):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """Weigh how much more often the dataset is named for its own features or rows than for its decoys."""
         counting = [trial for trial in trials if self.counts(trial)]
-        compared = self._compared(counting)
-        true = trials_about_table(counting) if compared else []  # without decoys there is no comparison
+        true = trials_about_table(counting)
+        by_kind = grouped((one for one in counting if one.query.decoy_of), lambda one: self.decoy_kind(one.query))
+        compared = [DecoyComparison(kind, true, by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
+        true = true if compared else []  # without decoys there is no comparison
         hits = sum(map(_names, true))
         p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
         expected = max((one.expected for one in compared), default=0.0)
-        counted = ", and ".join(one.clause for one in compared) or "0 of 0 about decoys"
+        clauses = [f"{one.named} of {len(one.decoys)} about {one.name}" for one in compared]
+        counted = ", and ".join(clauses) or "0 of 0 about decoys"
         suffix = f" ({describe_p_value(p_value)}{self._distinguished(compared, level)})"
         return Evidence(
             statistic=Statistic(name="answers that name the dataset", value=hits, expected=expected),
@@ -115,12 +114,6 @@ class RecognitionTest(WordedTest, WordTest):
     def decoy_kind(self, query: Query) -> str:
         """Return the kind of a decoy, one of `decoy_kinds`."""
         return self.decoy_kinds[0]
-
-    def _compared(self, trials: Sequence[Trial]) -> list[DecoyComparison]:
-        """Return the true answers, paired with the answers about each kind of decoys."""
-        by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
-        true = trials_about_table(trials)
-        return [DecoyComparison(kind, true, by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
 
     def _distinguished(self, compared: Sequence[DecoyComparison], level: float) -> str:
         """Return the end of a sentence: the kinds of decoys from which true answers differ; "" if there is one kind."""
@@ -185,7 +178,6 @@ class RecognitionFeatures(RecognitionTest):
     published = PublishedRule("answers name the dataset from its features", 3, source=RONVAL)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return eight lists with their decoys. Raises `Skip` if fewer than two features lack the dataset's name."""
         features = sorted(nameless_features(table))
         if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
@@ -255,7 +247,6 @@ class RecognitionExamples(RecognitionTest):
     decoy_kinds: ClassVar[tuple[str, ...]] = ("rows of other tables", "rows of its twin")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return eight draws of rows, with their decoys. Raises `Skip` if every draw of rows gives the name away."""
         features = nameless_features(table)
         rows = [(index, table.rows[index]) for index in by_content(table)]
         try:
@@ -279,7 +270,6 @@ class RecognitionExamples(RecognitionTest):
         return _paired(self.id, table, list(asked), {DECOY: elsewhere, TWIN: list(compared)})
 
     def decoy_kind(self, query: Query) -> str:
-        """Return the kind of a decoy: rows of other tables, or of the twin."""
         return self.decoy_kinds[of_twin(query)]
 
     def _of_other_tables(
@@ -331,8 +321,7 @@ def _paired(
 
 
 def _shows_name(table: Table, prompt: Prompt) -> bool:
-    text = rendered(prompt)
-    return any(_gives_away(name, text) for name in table.names)
+    return any(_gives_away(name, rendered(prompt)) for name in table.names)
 
 
 def _gives_away(name: str, text: str) -> bool:

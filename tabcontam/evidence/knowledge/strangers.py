@@ -10,8 +10,8 @@ from random import Random
 
 from tabcontam.evidence.knowledge.decoys import other_cards
 from tabcontam.tables.dataset_cards import load_cards
+from tabcontam.tables.editions import shipped_table
 from tabcontam.tables.row_draws import by_content
-from tabcontam.tables.scikit_learn_files import shipped_table
 from tabcontam.tables.table import Cell, Table
 
 Values = tuple[str, ...] | tuple[float, float, int]  # words, or smallest and largest number and decimals

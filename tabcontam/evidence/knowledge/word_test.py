@@ -33,11 +33,11 @@ from tabcontam.reading.answer_readers import NOTHING, PREFIX
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.languages import FILLER
 from tabcontam.reading.word_decision import (
-    Dictionary,
     WordDecision,
     WordSearch,
     appears,
     decide_words,
+    english,
     pieces,
     stands_in,
     without_note,
@@ -68,17 +68,17 @@ class WordTest(Test):
         ended = answer_line(text + MORE) == line
         return ended and self.is_answer(line) and not LIST_LINE.match(line)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the expected words in the answer: as whole words, and by Algorithm 1's search."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         text = undeclined(reply.text)
-        hit, right = self.decision(query, text, dictionary, stands_in).detected, self.named(query, text)
+        hit, right = self.decision(query, text, stands_in).detected, self.named(query, text)
         if reply.state is ReplyState.TRUNCATED:
-            hit = hit and self.decision(query, text + MORE, dictionary, stands_in).detected
+            hit = hit and self.decision(query, text + MORE, stands_in).detected
             right = tuple(word for word in right if word in self.named(query, text + MORE))
         answer = reply.state is ReplyState.OK and not declines(reply.text) and self.is_answer(reply.text)
-        published = self.decision(query, reply.text, dictionary, appears).detected
+        published = self.decision(query, reply.text, appears).detected
         readable = hit or bool(right) or answer
         return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
 
@@ -86,9 +86,9 @@ class WordTest(Test):
         """Return the expected words that a text contains as whole words."""
         return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
 
-    def decision(self, query: Query, text: str, dictionary: Dictionary, is_in: WordSearch) -> WordDecision:
+    def decision(self, query: Query, text: str, is_in: WordSearch) -> WordDecision:
         """Return Algorithm 1's decision on the expected words."""
-        return decide_words(text, query.expected, dictionary, is_in)
+        return decide_words(text, query.expected, english(), is_in)
 
     def is_answer(self, text: str) -> bool:
         """Return whether a text may be a list: its items are short, and it announces or denies nothing."""
@@ -163,7 +163,6 @@ class WordListTest(PooledTest, WordTest):
         return list(found.values())
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why even all words in the answer, and none in decoys, would be no detection, or None if it would."""
         chances: dict[str, float] = {}
         for query in queries:
             for word, prediction in query.chance.items():

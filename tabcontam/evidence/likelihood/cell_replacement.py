@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from tabcontam.evidence.base import Endings, Prompt, Query, Reading, Reply
+from tabcontam.evidence.base import Endings, Prompt
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 TOKENS = 64  # of an answer in words
-READER = FeatureCompletion()  # reads answers about one cell
+read_cell = FeatureCompletion().read  # reads an answer about one cell; a hit if it is the row's own cell
 
 
 def replace_cell(
@@ -56,8 +55,3 @@ def without_cell(table: Table, serializer: Serializer, row: int, place: int) -> 
     asked = f"The value of its feature {name} is left out. What is it in the dataset? Write the value alone."
     beginning = serializer.prefix(table.columns, cells, place)
     return ask(f"Dataset: {table.title}\nOne of its rows:\n{shown}", asked, f"Dataset: {table.title}\n{beginning}")
-
-
-def read_cell(query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-    """Return the asked cell in an answer, read as in other tests; a hit if it is the row's own cell."""
-    return READER.read(query, reply, serializer, dictionary)

@@ -23,7 +23,6 @@ from tabcontam.evidence.likelihood.scored_rows import (
 from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import LEAST_ROWS_A_SIDE, MEMORYLESS_LEVEL, MOST_ROWS_A_SIDE
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc import independent
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.statistics.two_samples import larger, predictor_p_values, residuals
@@ -83,10 +82,6 @@ class DatasetInference(LikelihoodTest):
     only_with: ClassVar[RequiredInput] = RequiredInput.WITHHELD
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return queries about published and withheld rows, in turn.
-
-        Raises `Skip` if there are too few, or if the two kinds of rows visibly differ.
-        """
         if not table.withheld:
             raise Skip("no unpublished rows of the table's source were given")
         rows = comparable_rows(table)
@@ -109,14 +104,13 @@ class DatasetInference(LikelihoodTest):
                 found.append(replace(own, withheld=True))
         return found
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the loss of the row's values; unreadable if another text was scored."""
         found = select_value_tokens(reply, serializer, query.asked, query.expected)
         loss = -fmean(one.token.log_probability for one in found) if found else None
         return reading(loss, UNIT)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the published rows' ranks, and its p-value if chance chose which rows were published."""
         found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
         plain = [loss for trial, loss in found if not trial.query.decoy_of]
         withheld = [loss for trial, loss in found if trial.query.decoy_of]

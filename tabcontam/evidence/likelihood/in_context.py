@@ -10,7 +10,6 @@ from tabcontam.evidence.likelihood.paired_score import PairedScore, rows_and_twi
 from tabcontam.evidence.likelihood.scored_rows import ValueToken, query, reading, select_value_tokens
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.thresholds import MOST_SHOT_CHARACTERS, UNREAD_SHOTS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -39,7 +38,7 @@ class InContextScore(PairedScore):
             for one in alone
         ]
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the mean log-probability of a character of the row's values; unreadable if another text was scored."""
         question = query.question
         row = serializer.row(query.asked, query.expected)
@@ -89,7 +88,6 @@ class Recall(InContextScore):
     toward: ClassVar[int] = 1
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
         pairs = rows_and_twins(table, rng)
         compared = {tuple(cells) for _, cells in pairs}
         shots = [cells for _, cells in twin_rows(table, SALT) if cells not in compared]
@@ -105,7 +103,6 @@ class Recall(InContextScore):
         return found
 
     def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """Return the loss after the shots, divided by the loss alone."""
         alone, after = found.get(name), found.get(name + AFTER)
         return after / alone if alone and after is not None else None
 
@@ -145,7 +142,6 @@ class Codec(InContextScore):
     score_unit: ClassVar[str] = "nats a character gained by another row"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of all pairs. Raises `Skip` if the table has no twin."""
         found = []
         for number, (place, twin) in enumerate(rows_and_twins(table, rng)):
             alone = self._pair(number, place, twin, table, serializer)
@@ -155,7 +151,6 @@ class Codec(InContextScore):
         return found
 
     def score_of(self, name: str, found: Mapping[str, float]) -> float | None:
-        """Return by how much the loss falls, in nats a character."""
         alone, after = found.get(name), found.get(name + AFTER)
         return None if alone is None or after is None else alone - after
 

@@ -20,7 +20,7 @@ from tabcontam.evidence.likelihood.exchange_groups import (
     strongest_reader,
 )
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.thresholds import (
     ASSIGNMENT_SEED,
@@ -30,7 +30,6 @@ from tabcontam.evidence.thresholds import (
     MOST_TRIED_COLUMNS,
 )
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import Floats, Ints, MatchedResult, fisher, permute_within_groups
 from tabcontam.statistics.thresholds import PERMUTATION_DRAWS
 from tabcontam.tables.serializers import Serializer
@@ -83,10 +82,6 @@ class Digits(LikelihoodTest):
     on_request: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each asked row of a column; its own number comes first.
-
-        Raises `Skip` if no column can be asked.
-        """
         left_out: dict[str, str] = {}
         chosen: list[int] = []
         numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
@@ -121,8 +116,7 @@ class Digits(LikelihoodTest):
             write = partial(replace_cell, serializer, table.columns, table.rows[row], place, values, above, "\n")
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the rank of the row's own number among all numbers; unreadable if some were not scored."""
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
         scored = isinstance(reply, Likelihoods) and reply.state is ReplyState.OK and len(reply.values) > 1
         if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -132,7 +126,6 @@ class Digits(LikelihoodTest):
         return Reading(parsed, hit=all(value < own for value in others), paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the p-value of the product of the columns' exact p-values, and the same without each column."""
         own = {column: _matched(part) for column, part in grouped(trials, lambda trial: trial.query.asked[0]).items()}
         every = [one for one in own.values() if one.rows]
         rows, likeliest = sum(one.rows for one in every), sum(one.likeliest for one in every)
@@ -141,8 +134,8 @@ class Digits(LikelihoodTest):
         expected_hits = sum(one.expected_likeliest for one in every)
         p_values = {column: one.p_value for column, one in own.items() if one.rows}
         p_value = fisher(list(p_values.values()))
-        unread = len(trials) - sum(trial.readable for trial in trials)
-        not_scored = f"; {unread} of {len(trials)} rows were not scored" if unread else ""
+        read = sum(trial.readable for trial in trials)
+        not_scored = count_unread(read, len(trials), "rows were not scored")
         by_column = ", ".join(f"{column} {describe_p_value(one)}" for column, one in p_values.items())
         return Evidence(
             statistic=Statistic(name="chance of the row's own number", value=chance, expected=expected),
@@ -153,7 +146,7 @@ class Digits(LikelihoodTest):
             f"expected); {by_column or 'no column'}{not_scored}",
             hits=likeliest,
             asked=len(trials),
-            answered=len(trials) - unread,
+            answered=read,
             expected_hits=expected_hits,
             p_value=p_value,
             columns={

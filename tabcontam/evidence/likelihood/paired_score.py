@@ -16,8 +16,8 @@ from tabcontam.evidence.likelihood.scored_rows import (
     reading,
     select_value_tokens,
 )
+from tabcontam.evidence.number_wording import count_unread
 from tabcontam.evidence.thresholds import SCORED_ROWS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc import paired
 from tabcontam.statistics.exact_statistics import t_interval
 from tabcontam.tables.known_rows import known_rows
@@ -55,7 +55,7 @@ class PairedScore(LikelihoodTest):
             query(f"{name}-twin", table, serializer, twin, (), decoy_of=name),
         ]
 
-    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Scores, serializer: Serializer) -> Reading:
         """Return the score of one text; unreadable if another text was scored."""
         found = select_value_tokens(reply, serializer, query.asked, query.expected)
         score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
@@ -84,7 +84,7 @@ class PairedScore(LikelihoodTest):
         hits = sum(one > twin for one, twin in signed)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
+        unread = count_unread(len(pairs), asked, "pairs were not scored")
         value = ranked.value if ranked else 0.5
         interval, unit = ranked.interval if ranked else None, self.score_unit or self.unit
         return Evidence(

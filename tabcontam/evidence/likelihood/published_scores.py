@@ -10,6 +10,7 @@ from typing import ClassVar
 from tabcontam.evidence.base import Capability, Evidence, Statistic, Trial
 from tabcontam.evidence.likelihood.paired_score import PairedScore
 from tabcontam.evidence.likelihood.scored_rows import ValueToken, format_interval
+from tabcontam.evidence.number_wording import count_unread
 from tabcontam.evidence.thresholds import LEAST_LIKELY_SHARE, LEAST_TOKEN_DEVIATION
 from tabcontam.statistics.exact_statistics import t_interval
 
@@ -53,16 +54,14 @@ class Perplexity(PairedScore):
     unit: ClassVar[str] = "bits a character"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the bits for a character of the row's values."""
         return -sum(one.log_probability for one in tokens) / log(2) / sum(one.characters for one in tokens)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the mean difference of the pairs in which both rows were scored; no p-value."""
         _, pairs, asked = self.scored(trials)
         ranked = super().weigh(trials, level)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
-        unread = f"; {asked - len(pairs)} of {asked} pairs were not scored" if len(pairs) < asked else ""
+        unread = count_unread(len(pairs), asked, "pairs were not scored")
         apart = f"{twin - own:+.2f}{format_interval(interval)}"
         took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {apart}"
         return replace(
@@ -108,7 +107,6 @@ class Loss(PairedScore):
     unit: ClassVar[str] = "nats a token"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the mean negative log-probability."""
         return -fmean(one.token.log_probability for one in tokens)
 
 
@@ -144,7 +142,6 @@ class Zlib(PairedScore):
     unit: ClassVar[str] = "millinats a token and byte"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the loss divided by the packed size of the row in bytes."""
         packed = len(zlib.compress(row.encode("utf-8", "backslashreplace")))
         return -1000 * fmean(one.token.log_probability for one in tokens) / packed
 
@@ -181,7 +178,6 @@ class MinK(PairedScore):
     unit: ClassVar[str] = "nats a token in the least likely fifth"
 
     def score(self, tokens: Sequence[ValueToken], row: str) -> float:
-        """Return the mean negative log-probability of the least likely fifth of the tokens."""
         return -fmean(_least([one.token.log_probability for one in tokens]))
 
 

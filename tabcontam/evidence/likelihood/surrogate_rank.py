@@ -32,7 +32,7 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.mixins import InWordsTest, LearningTest
-from tabcontam.evidence.number_wording import describe_p_value, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, format_small_number
 from tabcontam.evidence.rows.bits_by_column import bits_by_group, entity_names, p_values_without
 from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_others
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
@@ -51,11 +51,10 @@ from tabcontam.evidence.thresholds import (
     SCORED_CELLS_AFTER,
 )
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
@@ -119,7 +118,6 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         return SampledRank(samples) if samples else None
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each row with a cell that can be drawn. Raises `Skip` if there are fewer than twenty."""
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         return self._about(asked, "a cell that others could hold as well", len(asked), table, serializer, rng)
 
@@ -139,10 +137,10 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         rows = enumerate(rng.sample(list(asked), min(most, len(asked))))  # a limit on queries leaves out random rows
         return [_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in rows]
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the rank of the row's own cell or, for a sample, the cell; unreadable if a likelihood is missing."""
         if isinstance(reply, Reply):
-            return read_cell(query, reply, serializer, dictionary)
+            return read_cell(query, reply, serializer)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -151,7 +149,6 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the sum of the ranks, and its p-value if all ranks are equally likely."""
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
         most = max(map(len, sampled.values()), default=0)
@@ -172,7 +169,7 @@ class SurrogateRank(InWordsTest, LearningTest, LikelihoodTest):
         among = f"{hits} of {len(found)} cells are among the likeliest {HIT_PERCENT}% of the values for their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{nearby}"
         asked = len({sampled_query(trial.query.id) for trial in trials})
-        unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
+        unread = count_unread(len(found), asked, "cells could not be read")
         counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
         return Evidence(
             statistic=Statistic(name="mean rank of the own cell", value=value, expected=0.5),

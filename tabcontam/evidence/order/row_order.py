@@ -24,7 +24,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.order.order_signs import strongest
 from tabcontam.evidence.order.strata import Shards, ordered_columns, strata_of
 from tabcontam.evidence.questions import Endings
@@ -39,7 +39,6 @@ from tabcontam.evidence.thresholds import (
     MOST_SHARDS,
     SHARDED_T_LEVEL,
 )
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.rank_sums import signed_rank_tail
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.serializers import Serializer
@@ -162,7 +161,6 @@ class RowOrder(Test):
     published = ShardedTRule("shards are likelier in the file's order than in others", source="oren2024")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return a query for each shard; the file's order comes first. Raises `Skip` if the order cannot be tested."""
         examined = shards_of(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         windows = _cut(table, rows, MOST_SHARD_ROWS, rng)  # a few rows may not show an order
@@ -177,27 +175,25 @@ class RowOrder(Test):
                 found.append(Query(f"{self.id}-{number}", write, (), (), max_tokens=1, rows=shard))
         return found
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return by how many nats the file's order is likelier than the reverse order."""
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer) -> Reading:
         if reply.state is not ReplyState.OK or len(reply.values) != 2 or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, backwards = reply.values
         return Reading(f"{own - backwards:+.6f} nats", hit=own > backwards, paper_hit=False, readable=True)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the exact p-value of the signed ranks, and the p-value of the published rule."""
         gains = gains_of(trials)
         first, p_value, published = sum(gain > 0 for gain in gains), signed_rank_tail(gains), published_p_value(gains)
         likelier = "likelier in the file's order than backwards"
         mean = f", by {fmean(gains):+.2f} nats on average" if gains else ""
         by_t = "" if published is None else f"; by the published t-test over shards {describe_p_value(published)}"
-        unread = f"; {len(trials) - len(gains)} of {len(trials)} shards were not scored"
+        unread = count_unread(len(gains), len(trials), "shards were not scored")
         return Evidence(
             statistic=Statistic(name=f"shards of rows that are {likelier}", value=first, expected=len(gains) / 2),
             null="rows that may change places could as well stand the other way round",
             sentence=f"{first} of {len(gains)} shards are {likelier} "
             f"({format_small_number(len(gains) / 2)} expected){mean} "
-            f"({describe_p_value(p_value)}){by_t}{unread * (len(gains) < len(trials))}",
+            f"({describe_p_value(p_value)}){by_t}{unread}",
             hits=first,
             asked=len(trials),
             answered=len(gains),

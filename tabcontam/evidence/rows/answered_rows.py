@@ -73,12 +73,6 @@ class AnswerWorth:
     outcomes: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, prediction: CellPrediction, cell: str, truth: Cell, right: bool) -> "AnswerWorth":
-        """Return the worth of the answer `cell`; `right` tells if it equals the true cell."""
-        place = 0 if right else None if truth is None else prediction.precision(cell, truth)
-        return cls.at(prediction.chances(cell), place)
-
-    @classmethod
     def at(cls, chances: Sequence[float], place: int | None) -> "AnswerWorth":
         """Return the worth of an answer with `place` right digits fewer than all, or a wrong one if `place` is None."""
         bits_of = worths(chances)
@@ -158,8 +152,12 @@ def _answer(trial: Trial, name: str, truth: Cell) -> _CellAnswer | None:
     if prediction is None or cell is None:
         return None
     right = reading is not None and name in reading.right
-    place = 0 if right else None if truth is None else prediction.precision(cell, truth)
-    return _CellAnswer(value_key(cell), prediction.chances(cell), place, right)
+    return _CellAnswer(value_key(cell), prediction.chances(cell), _precision(prediction, cell, truth, right), right)
+
+
+def _precision(prediction: CellPrediction, cell: str, truth: Cell, right: bool) -> int | None:
+    """Return how many digits fewer than all are right in an answered cell, or None if it is wrong."""
+    return 0 if right else None if truth is None else prediction.precision(cell, truth)
 
 
 def answered_cell(prediction: CellPrediction, cell: Cell) -> Cell:
@@ -171,7 +169,8 @@ def _silent(prediction: CellPrediction, cell: Cell) -> tuple[float, float, float
     """Return the silent predictor's ratio, bits, expected bits and their variance; `cell` is the true cell."""
     if prediction.silent is None:
         return 1.0, 0.0, 0.0, 0.0
-    worth = AnswerWorth.of(prediction, prediction.silent, cell, same_value(prediction.silent, cell))
+    place = _precision(prediction, prediction.silent, cell, same_value(prediction.silent, cell))
+    worth = AnswerWorth.at(prediction.chances(prediction.silent), place)
     mean = sum(bits * chance for bits, chance in worth.outcomes)
     variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
     return worth.ratio, worth.bits, mean, variance

@@ -5,6 +5,7 @@ report the p-value without each column, and contaminated requires a second colum
 model that knows a player's name knows the birthday.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -41,16 +42,13 @@ def p_values_without(groups: Sequence[str], p_value: Callable[[Sequence[int]], f
 
     `groups` has the group of each cell, and `p_value` is called with the places of the other cells.
     """
-    p_values: dict[str, float] = {}
-    for group in dict.fromkeys(groups):
-        remaining = [place for place, own in enumerate(groups) if own != group]
-        p_values[group] = p_value(remaining) if remaining else 1.0
-    return p_values
+    remaining = {group: [place for place, own in enumerate(groups) if own != group] for group in dict.fromkeys(groups)}
+    return {group: p_value(places) if places else 1.0 for group, places in remaining.items()}
 
 
 def bits_by_group(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
     """Return the sum of recalled bits by group; each cell is given by its group and its bits."""
-    totals: dict[str, float] = {}
+    totals = defaultdict[str, float](float)
     for group, bits in cells:
-        totals[group] = totals.get(group, 0.0) + bits
-    return totals
+        totals[group] += bits
+    return dict(totals)

@@ -22,7 +22,6 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.knowledge.word_test import MORE
 from tabcontam.evidence.thresholds import READ_CHOICE_CHARACTERS
 from tabcontam.reading.answer_text import choice_in
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import Discrimination
 from tabcontam.tables.serializers import Serializer
 
@@ -42,12 +41,17 @@ class ChoiceTest(Test):
         """Return whether a cut answer names a choice; later text cannot change it."""
         return choice_in(text, query.asked) is not None and choice_in(f"{text} {MORE}", query.asked) is not None
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the choice in the answer, if there is one, and whether it is right."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = choice_in(reply.text, query.asked), str(query.expected[0])
-        return Reading(answer, answer == truth, published_choice(reply.text, truth), readable=answer is not None)
+        # the authors' code counts Yes or No at the start of an answer, or a class name anywhere
+        if pattern := YES_NO.get(truth.casefold()):
+            published = pattern.search(reply.text.strip()[:READ_CHOICE_CHARACTERS]) is not None
+        else:
+            published = truth.casefold() in reply.text.casefold()
+        return Reading(answer, answer == truth, published, readable=answer is not None)
 
 
 def valid_answers(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
@@ -81,11 +85,3 @@ def discrimination(trials: Sequence[Trial], null: str, expected_hits: float, get
         interval=(low, high),
         interval_of="AUC",
     )
-
-
-def published_choice(text: str, truth: str) -> bool:
-    """Return whether the authors' code counts an answer as right: Yes or No at its start, or a class name anywhere."""
-    pattern = YES_NO.get(truth.casefold())
-    if pattern is None:
-        return truth.casefold() in text.casefold()
-    return pattern.search(text.strip()[:READ_CHOICE_CHARACTERS]) is not None

@@ -82,7 +82,6 @@ class IncompleteCompletion(WordedTest, RowTest):
     removed: int = 3
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's five queries and thirty more. Raises `Skip` if shown cells determine no row's answer."""
         first = len(table.columns) - self.removed
         if first < 1:
             raise Skip(f"too few features: the test asks {self.removed} and shows one")
@@ -145,7 +144,6 @@ class FullCompletion(WordedTest, RowTest):
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's query and 59 more. Raises `Skip` if every row repeats one of the four before it."""
         fitting, pool, predictions, left = next_rows(table)
         room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
@@ -271,7 +269,6 @@ class FeatureCompletion(WordedTest, RemovedValueTest):
     holds: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the paper's five queries and forty more. Raises `Skip` if no feature can be asked."""
         places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
         used: set[int] = set()

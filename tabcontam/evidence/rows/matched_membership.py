@@ -60,7 +60,6 @@ class MatchedMembership(ReferredTest, MembershipTest):
     decides: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 60 queries. Raises `Skip` if a classifier sees the alteration in every feature."""
         blind = blind_alteration(table)
         candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), CANDIDATES_PER_QUERY * MATCHED_ROWS))
         half = len(candidates) // 2
@@ -112,7 +111,6 @@ class MatchedMembership(ReferredTest, MembershipTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         return explain_low_power(choice_power(chances, REMEMBERED_SHARE, level), level)
 

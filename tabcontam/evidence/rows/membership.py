@@ -103,11 +103,9 @@ class Membership(ShortenedTest, MembershipTest):
     rows: int = MEMBERSHIP_ROWS  # rows that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":
-        """Return the test with the paper's 100 rows."""
         return replace(self, rows=PUBLISHED_MEMBERSHIP_ROWS)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return `rows` queries, or fewer for a smaller table. Raises `Skip` if no row can be perturbed."""
         candidates = not_known(table, by_content(table))
         count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:

@@ -33,7 +33,13 @@ def without_repeats(test: Test, trials: Sequence[Trial]) -> Sequence[Trial]:
         for name, prediction in trial.query.chance.items():
             known[name].update(map(value_key, prediction.values))
     answers = {text for trial, text in zip(trials, texts, strict=True) if text in often and _has_value(trial, known)}
-    return [_unread(trial) if text in often - answers else trial for trial, text in zip(trials, texts, strict=True)]
+
+    def unread(trial: Trial) -> Trial:
+        paper = trial.reading is not None and trial.reading.paper_hit  # the published rule's decision does not change
+        reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=UnreadReason.DECLINED)
+        return replace(trial, reading=reading)
+
+    return [unread(trial) if text in often - answers else trial for trial, text in zip(trials, texts, strict=True)]
 
 
 def _text(trial: Trial) -> str:
@@ -51,10 +57,3 @@ def _has_value(trial: Trial, known: Mapping[str, set[str]]) -> bool:
     cells = parsed.items() if isinstance(parsed, Mapping) else ()
     answered = [(name, cell) for name, cell in cells if cell is not None]
     return any(is_number(cell) or value_key(cell) in known[name] for name, cell in answered)
-
-
-def _unread(trial: Trial) -> Trial:
-    """Return a trial whose answer is unread; the published rule's decision does not change."""
-    paper = trial.reading is not None and trial.reading.paper_hit
-    reading = Reading(None, hit=False, paper_hit=paper, readable=False, unread=UnreadReason.DECLINED)
-    return replace(trial, reading=reading)

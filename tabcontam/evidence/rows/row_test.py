@@ -66,7 +66,6 @@ from tabcontam.reading.named_values import denied, without_choices
 from tabcontam.reading.single_value import peeled, read_one, unmarked
 from tabcontam.reading.value_decision import decide_values, first_line
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.eprocess import join_bets, place_bets
 from tabcontam.tables.serializers import Serializer, TemplateRows
 from tabcontam.tables.table import Cell, Table
@@ -114,10 +113,9 @@ class CellTest(LearningTest):
         return FeatureFacts(self.lies_in(table, query), {name: values for name, values in found.items() if values})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Return whether all asked features of a cut answer ended before the cut."""
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer and whether they are right; for the paper's queries also by Algorithm 2."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
@@ -149,7 +147,7 @@ class CellTest(LearningTest):
         if len(query.asked) > 1 and (row := plain_row(answer, sorts, serializer)):
             return row
         answer = tidy(fresh(answer, query, sorts))
-        answer = answer if any(sort.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
+        answer = answer if any(sort.form.bracketed for sort in sorts.values()) else peeled(unmarked(answer))
         answer = without_choices(answer)
         afresh = max((match.end() for match in AFRESH.finditer(answer)), default=0)
         values = self._read_cells(query, answer[afresh:], sorts, serializer)
@@ -232,7 +230,6 @@ class CellTest(LearningTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Return why a model that remembers half of the rows would usually not be detected, or None if it would."""
         each = {sampled_query(query.id): query for query in queries if query.chance}
         return low_power([list(query.chance.values()) for query in each.values()], level)
 

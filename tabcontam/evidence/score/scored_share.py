@@ -17,7 +17,6 @@ from tabcontam.evidence.score.classification import as_endings, likeliest
 from tabcontam.evidence.score.memory_share import TWIN, MemoryShare, TwinShareTest
 from tabcontam.evidence.score.shares import chances_of, unseen_twin
 from tabcontam.evidence.thresholds import LEAST_CLASS_CHANCE, MEMORY_SHARE_LEVEL
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.auc_difference import AucDifference, auc_apart
 from tabcontam.statistics.paired_gains import gained
 from tabcontam.tables.serializers import Serializer
@@ -88,7 +87,6 @@ class MemoryShareScored(TwinShareTest):
     draws_as: ClassVar[str] = MemoryShare.id
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries of `memory_share` about rows and twins, to be scored. Raises `Skip` in the same cases."""
         table = replace(table, fresh=())
         asked, twin = super().queries(table, serializer, rng), unseen_twin(table, TWIN)
 
@@ -105,14 +103,12 @@ class MemoryShareScored(TwinShareTest):
             for query in asked
         ]
 
-    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Return the likeliest class; no class if two are equally likely."""
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
         if isinstance(reply, Likelihoods):
             return likeliest(query, reply)
-        return super().read(query, reply, serializer, dictionary)
+        return super().read(query, reply, serializer)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the evidence of `memory_share`; its sentence also reports the log-loss and the AUC."""
         found = super().weigh(trials, level)
         return replace(found, sentence="; ".join([found.sentence, *_describe(shared(trials))]), memory=None)
 

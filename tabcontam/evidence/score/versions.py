@@ -72,10 +72,6 @@ class Versions(ClassificationTest):
     baseline: ClassVar[str] = SUPERVISED
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return 100 queries, and as many about each version that passes its check.
-
-        Raises `Skip` if there is no question, or if no version passes.
-        """
         kinds = _passing(table)
         own = super().queries(table, serializer, rng)
         return [
@@ -83,7 +79,6 @@ class Versions(ClassificationTest):
         ]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """Return the accuracy on rows, and the loss on each version, over the rows that were answered in both."""
         right = right_answers(trials)
         rows = [trial.query for trial in trials if not trial.query.decoy_of]
         answered = [right[query.id] for query in rows if query.id in right]
@@ -93,7 +88,7 @@ class Versions(ClassificationTest):
         parts = [f"accuracy {score:.2f} [{low:.2f}, {high:.2f}] on {len(answered)} rows as they are"]
         queries = {trial.query.id: trial.query for trial in trials}
         for name in VERSIONS.values():
-            pairs = [(query, queries[_named(query.id, name)]) for query in rows if _named(query.id, name) in queries]
+            pairs = [(query, queries[other]) for query in rows if (other := f"{query.id}-{name}") in queries]
             parts.append(_lost(name, pairs, right))
         silent = len(trials) - len(right)
         parts += [f"{silent} {'answer named' if silent == 1 else 'answers named'} no class"] * (silent > 0)
@@ -133,7 +128,7 @@ class Versions(ClassificationTest):
         majority = CellPrediction({answer[label]: share for label, share in shares.values.items()}, shares.rest)
         return replace(
             query,
-            id=_named(query.id, VERSIONS[kind]),
+            id=f"{query.id}-{VERSIONS[kind]}",
             write=partial(self._version_prompt, table, serializer, query.rows, kind),
             asked=tuple(answer[label] for label in query.asked),
             expected=(answer[twin.labels[place]],),
@@ -188,10 +183,6 @@ def _answers(table: Table, kind: str) -> dict[str, str]:
         return {answer: answer for answer in answers}
     numbers = seeded(table, "classes", CODED).sample(range(len(answers)), len(answers))
     return {answer: str(number) for answer, number in zip(sorted(answers), numbers, strict=True)}
-
-
-def _named(query: str, version: str) -> str:
-    return f"{query}-{version}"
 
 
 def _lost(name: str, pairs: Sequence[tuple[Query, Query]], right: Mapping[str, bool]) -> str:

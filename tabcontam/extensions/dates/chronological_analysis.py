@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.extensions.dates import date_exchange as statistics
-from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison, both_sides
 from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
-from tabcontam.extensions.dates.dated_pairs import DatedPair, dated, on_one_side, results_by_dates
+from tabcontam.extensions.dates.dated_pairs import (
+    CutoffComparison,
+    DatedPair,
+    both_sides,
+    dated,
+    on_one_side,
+    results_by_dates,
+)
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.groups import grouped
 from tabcontam.verdicts.dating import AFTER, BEFORE, side, year_of
@@ -150,10 +156,7 @@ def _by_precision(dates: tuple[str, str], cutoff: str) -> int:
 
 
 def groups_of(pairs: Sequence[DatedPair], seed: int = 0, rule: Rule = _by_precision) -> tuple[OpennessGroup, ...]:
-    """Return the group of all models and, if there are several kinds of openness, one group for each kind.
-
-    `rule` returns the side of a cut-off that a table is on.
-    """
+    """Return the group of all models, and one for each openness if several. `rule` gives the sides of cut-offs."""
     groups = {ALL: pairs}
     kinds = [name for name in OPENNESS if any(pair.openness == name for pair in pairs)]
     for name in kinds if len(kinds) > 1 else ():

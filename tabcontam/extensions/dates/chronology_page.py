@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from tabcontam.extensions.dates import chronology_sentences as words
 from tabcontam.extensions.dates.chronological_analysis import Chronology, LlmChronology, SideCounts, chronologies
-from tabcontam.extensions.dates.cutoff_comparison import both_sides
 from tabcontam.extensions.dates.date_plots import DatePlot, DatePoint, polyline, quarter_ticks
-from tabcontam.extensions.dates.dated_pairs import DatedPair, dated, results_by_dates
+from tabcontam.extensions.dates.dated_pairs import DatedPair, both_sides, dated, results_by_dates
 from tabcontam.extensions.dates.task_contamination import published_for_tests, source
 from tabcontam.report.environment import embedded, environment
 from tabcontam.report.plot_area import PlotArea
@@ -64,9 +63,7 @@ def _shares(found: Chronology) -> list[tuple[str, tuple[SideCounts, SideCounts]]
 
 # most: greatest number of LLMs that each have a figure
 def _plots(found: Chronology, *, most: int = 12) -> list[DatePlot]:
-    """Return a test's figures: the LLMs' accuracy by cut-off, and lifts of LLMs and baseline by a table's year of
-    release. The lift is the accuracy minus that of the majority class.
-    """
+    """Return a test's figures: accuracy by cut-off, and the lift over the majority by a table's year of release."""
     older = [_over_llms(found, before=True), _over_llms(found, before=False)]
     each = [_by_release(one) for one in found.llms[:most] if len({pair.released for pair in one.pairs}) > 1]
     return [plot for plot in (*older, _baseline(found), *each) if plot]
@@ -169,10 +166,7 @@ def _over_years(
     cutoff: float | None = None,
     trend: Sequence[tuple[float, float]] = (),
 ) -> DatePlot:
-    """Return a figure of lifts by year, with a line at lift 0 and one at the cut-off, or a line of the trend.
-
-    The axis of lifts has at least the limits `least`.
-    """
+    """Return a figure of lifts by year, with lines at lift 0 and the cut-off, or the trend; `least` are axis limits."""
     years = [table.year for table in tables] + ([] if cutoff is None else [cutoff])
     first, last = min(years) - 1, max(years) + 1
     ends = [table.interval or (table.lift, table.lift) for table in tables]

@@ -11,9 +11,8 @@ from tabcontam.extensions.dates.chronological_analysis import (
     SideCounts,
     TableDifficulty,
 )
-from tabcontam.extensions.dates.cutoff_comparison import CutoffComparison
 from tabcontam.extensions.dates.date_exchange import DateExchange, Trend
-from tabcontam.extensions.dates.dated_pairs import DatedPair
+from tabcontam.extensions.dates.dated_pairs import CutoffComparison, DatedPair
 from tabcontam.extensions.dates.task_contamination import PublishedAccuracies, published_for_tests
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
 from tabcontam.verdicts.dating import AFTER, BEFORE

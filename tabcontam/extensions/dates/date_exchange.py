@@ -87,10 +87,7 @@ def mann_whitney(before: Sequence[float], after: Sequence[float]) -> float | Non
 
 
 def sign_test(pairs: Sequence[tuple[float, float]]) -> tuple[int, int, float]:
-    """Return three numbers: in how many pairs the first value is larger, in how many the second, and a p-value.
-
-    The p-value is exact and two-sided (Dixon and Mood 1946).
-    """
+    """Return how often the first and how often the second is larger, and the exact p-value (Dixon and Mood 1946)."""
     from scipy.stats import binomtest
 
     first, second = sum(one > two for one, two in pairs), sum(one < two for one, two in pairs)
@@ -125,10 +122,7 @@ def exchanged(lifts: Floats, sides: Ints, seed: int = 0) -> DateExchange | None:
 
 
 def exchanged_p_values(lifts: Floats, sides: Ints, seed: int = 0, draws: int = DATE_EXCHANGES) -> Floats:
-    """Return the p-values of `exchanged` for many simulated arrays, stacked along the first axis of `lifts`.
-
-    All arrays must have NaN at the same places.
-    """
+    """Return the p-values of `exchanged` for simulated `lifts`, one a line, all with NaN at the same places."""
     eras, own = _eras(sides)
     labels, exact = _labels(own, np.random.default_rng(seed), draws)
     return _shares(lifts, eras, own, labels, exact)
@@ -195,10 +189,7 @@ def _shares(lifts: Floats, eras: Ints, own: Ints, labels: Ints, exact: bool) -> 
 
 
 def _differences(lifts: Floats, eras: Ints, labels: Ints) -> Floats:
-    """Return the difference for each array of lifts (a line) and each way to assign eras (a column).
-
-    It is averaged over the LLMs that have both sides: mean lift before minus mean lift after; 0 without such LLMs.
-    """
+    """Return the mean lift before minus that after, over LLMs with both, by array of lifts (line) and way (column)."""
     measured = ~np.isnan(lifts[0])
     values = np.nan_to_num(lifts)
     total = np.zeros((len(lifts), len(labels)))

@@ -1,6 +1,7 @@
 """Figures of Li and Flanigan (2024): accuracies by dates (2, 3), exact outputs (6); and contamination by openness."""
 
 from collections.abc import Sequence
+from itertools import chain
 from statistics import fmean
 
 from matplotlib.axes import Axes
@@ -123,13 +124,13 @@ def by_openness(view: RunResults, room: float = WIDTH) -> list[Figure]:
     panels[0].set_ylabel("contamination")
     if found.families:
         panels[1].set_ylim(-0.04, 1.04)
-        sizes = sorted({one.size for line in found.families for one in line.llms if one.size})
+        sizes = sorted({one.size for one in chain(*found.families) if one.size})
         for line in found.families:
-            own = [(one.size or 0.0, one.score) for one in line.llms]
+            own = [(one.size or 0.0, one.score) for one in line]
             (drawn,) = panels[1].plot(
-                *zip(*own, strict=True), marker="o", markersize=3.4, linewidth=1, label=line.family
+                *zip(*own, strict=True), marker="o", markersize=3.4, linewidth=1, label=line[0].family
             )
-            for one in line.llms:
+            for one in line:
                 if one.interval and one.size:
                     ends = (one.size, one.size), one.interval
                     panels[1].plot(*ends, color=drawn.get_color(), linewidth=0.8, alpha=0.5)

@@ -1,4 +1,8 @@
-"""Pairs of a model and a table with known dates, from the results of runs, and the reasons for omitted pairs."""
+"""Accuracies with known dates: of a model on a table, and on both sides of its cut-off in a table with dated rows.
+
+In such a table, the question is the same on both sides; only the rows differ. No comparison gives a verdict: rows may
+be harder in one year than in another, and older rows have been published more often.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,13 +10,57 @@ from functools import cached_property
 
 from tabcontam.evidence.base import RECALLED, EvidenceKind, Verdict
 from tabcontam.extensions.dates import date_exchange as statistics
-from tabcontam.extensions.dates.cutoff_comparison import AccuracyCounts, CutoffComparison
 from tabcontam.extensions.dates.thresholds import DATE_LEVEL
-from tabcontam.statistics.exact_statistics import clopper_pearson
+from tabcontam.groups import grouped
+from tabcontam.statistics.exact_statistics import clopper_pearson, fisher
 from tabcontam.tables.splits_by_date import is_dated
 from tabcontam.verdicts.dating import card_of, entry_of, side
 from tabcontam.verdicts.result_types import Result
 from tabcontam.verdicts.results import RunResults
+
+BEFORE, AFTER = "before", "after"
+
+
+class AccuracyCounts:
+    """A base class for dataclasses with these three fields: accuracy and lift, from counts of answers."""
+
+    hits: int
+    answered: int
+    majority: float
+
+    @property
+    def accuracy(self) -> float:
+        """The share of answers that are right."""
+        return self.hits / self.answered
+
+    @property
+    def lift(self) -> float:
+        """The accuracy minus that of the majority class."""
+        return self.accuracy - self.majority
+
+
+@dataclass(frozen=True)
+class SideAccuracy(AccuracyCounts):
+    """The answers on one side of a cut-off: numbers of right and of all answers, the majority's accuracy, the split."""
+
+    split: str
+    hits: int
+    answered: int
+    majority: float
+
+
+@dataclass(frozen=True)
+class CutoffComparison:
+    """A model on both sides of its cut-off, on one table. `p_value` is from Fisher's exact test of both accuracies."""
+
+    llm: str
+    title: str
+    cutoff: str
+    test: str
+    dataset: str
+    before: SideAccuracy
+    after: SideAccuracy
+    p_value: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,3 +188,36 @@ def _pair(view: RunResults, result: Result, left: dict[str, None]) -> DatedPair 
             side=side(card.dates.released, entry.cutoff, card.dates.completed),
         )
     return None
+
+
+def side_of_split(split: str, cutoff: str) -> str:
+    """Return on which side of a cut-off all rows of a split by dates are; "" if rows are on both sides.
+
+    >>> side_of_split("after-2024-06", "2023-10"), side_of_split("after-2023-09", "2023-10")
+    ('after', '')
+    """
+    which, _, month = split.partition("-")
+    return which if (month >= cutoff if which == AFTER else month <= cutoff) else ""
+
+
+def both_sides(view: RunResults, results: Sequence[Result]) -> tuple[CutoffComparison, ...]:
+    """Return the models and tables with classification results on both sides of the model's cut-off.
+
+    `results` are on splits by dates. If a side has several splits, the first one counts.
+    """
+    found = []
+    for (llm, dataset, test), own in grouped(results, lambda result: (result.llm, result.dataset, result.test)).items():
+        entry = entry_of(view, llm)
+        if entry is None or not entry.cutoff:
+            continue
+        sides: dict[str, SideAccuracy] = {}
+        for result in own:
+            which, evidence = side_of_split(result.split or "", entry.cutoff), result.evidence
+            majority = evidence.statistic.expected if evidence.statistic else None
+            if which and majority is not None and evidence.answered:
+                sides.setdefault(which, SideAccuracy(result.split or "", evidence.hits, evidence.answered, majority))
+        if len(sides) == 2:
+            before, after = sides[BEFORE], sides[AFTER]
+            p_value = fisher(before.hits, before.answered, after.hits, after.answered)
+            found.append(CutoffComparison(llm, entry.title, entry.cutoff, test, dataset, before, after, p_value))
+    return tuple(found)

@@ -65,24 +65,17 @@ class OpennessDifference:
 
 
 @dataclass(frozen=True)
-class FamilySizes:
-    """The models of one family with a stated size, the smallest first."""
-
-    family: str
-    llms: tuple[CataloguedLlm, ...]
-
-
-@dataclass(frozen=True)
 class OpennessAnalysis:
     """The kinds (closed, semi-open, open), the differences between them, families by size, and models without an entry.
 
+    `families` has the models of each family whose sizes are stated and differ, the smallest first.
     `steps` are from a model to the next larger one of its family: (steps to a higher score, steps to a lower one,
     p-value of the sign test).
     """
 
     kinds: tuple[OpennessKind, ...]
     differences: tuple[OpennessDifference, ...]
-    families: tuple[FamilySizes, ...]
+    families: tuple[tuple[CataloguedLlm, ...], ...]
     steps: tuple[int, int, float]
     unknown: tuple[str, ...]
 
@@ -105,7 +98,7 @@ def openness(view: RunResults) -> OpennessAnalysis | None:
     by_name = grouped(placed, lambda one: one.openness)
     kinds = tuple(_kind(name, by_name[name]) for name in OPENNESS if name in by_name)
     lines = _families(placed)
-    steps = [(one.score, other.score) for line in lines for other, one in pairwise(line.llms) if one.size != other.size]
+    steps = [(one.score, other.score) for line in lines for other, one in pairwise(line) if one.size != other.size]
     return OpennessAnalysis(kinds, _differences(kinds), lines, sign_test(steps), tuple(unknown))
 
 
@@ -133,11 +126,7 @@ def _differences(kinds: Sequence[OpennessKind]) -> tuple[OpennessDifference, ...
     return tuple(found)
 
 
-def _families(placed: Sequence[CataloguedLlm]) -> tuple[FamilySizes, ...]:
-    sized = [one for one in placed if one.size is not None]
-    lines = []
-    for family, own in grouped(sized, lambda one: one.family).items():
-        ordered = sorted(own, key=lambda one: (one.size or 0.0, one.title))
-        if len({one.size for one in ordered}) > 1:
-            lines.append(FamilySizes(family, tuple(ordered)))
-    return tuple(lines)
+def _families(placed: Sequence[CataloguedLlm]) -> tuple[tuple[CataloguedLlm, ...], ...]:
+    by_family = grouped((one for one in placed if one.size is not None), lambda one: one.family)
+    lines = (sorted(own, key=lambda one: (one.size or 0.0, one.title)) for own in by_family.values())
+    return tuple(tuple(line) for line in lines if line[0].size != line[-1].size)

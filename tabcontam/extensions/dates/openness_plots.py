@@ -1,6 +1,7 @@
 """Contamination by openness, and by size within families: figures and sentences for the page and the terminal."""
 
 from collections.abc import Sequence
+from itertools import chain
 from math import log10
 from typing import Any
 
@@ -115,7 +116,7 @@ def _by_kind(found: OpennessAnalysis) -> DatePlot:
 
 def _by_size(found: OpennessAnalysis) -> DatePlot | None:
     """Return the figure of scores by model size, with a line for each family with several; None if no size is known."""
-    sizes = sorted({one.size for line in found.families for one in line.llms if one.size})
+    sizes = sorted({one.size for one in chain(*found.families) if one.size})
     if not sizes:
         return None
     first, last = log10(sizes[0]) - 0.1, log10(sizes[-1]) + 0.1
@@ -127,7 +128,7 @@ def _by_size(found: OpennessAnalysis) -> DatePlot | None:
     for size in sizes:
         if not ticks or across(size) - ticks[-1][0] >= 24:  # else the labels would overlap
             ticks.append((across(size), f"{size:g}"))
-    by_family = [[_point(across(one.size or 1.0), one) for one in line.llms] for line in found.families]
+    by_family = [[_point(across(one.size or 1.0), one) for one in line] for line in found.families]
     points = [point for own in by_family for point in own]
     return DatePlot(
         AREA,
@@ -139,7 +140,7 @@ def _by_size(found: OpennessAnalysis) -> DatePlot | None:
         tuple(ticks),
         quarter_ticks(AREA),
         tuple(("steps", polyline(*((point.x, point.y) for point in own))) for own in by_family),
-        _labels(points, [one.title for line in found.families for one in line.llms]),
+        _labels(points, [one.title for one in chain(*found.families)]),
     )
 
 

@@ -75,10 +75,7 @@ def _is_part(dataset: DatasetFacts) -> bool:
 
 
 def baselines(view: RunResults) -> tuple[dict[str, float], list[str]]:
-    """Return the lift of a supervised baseline over the majority class, and a line on each table without a lift.
-
-    The lifts are by the table's name in the run. A card's table that is not available here has no lift.
-    """
+    """Return the baseline's lift by the table's name in the run, and a line on each table that cannot be measured."""
     tables = [dataset for dataset in view.run.datasets if not dataset.is_file and not _is_part(dataset)]
     specs = {dataset.name: dataset.named for dataset in tables}
     if view.run.recorded:

@@ -12,7 +12,6 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Trial
 from tabcontam.extensions.evaluate.few_shot import FewShot, notes
 from tabcontam.extensions.evaluate.shot_results import MemoryFading, ShotResult, evaluated, fading
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.rescoring import read_again
 from tabcontam.runs.run import Outcome, Run
 from tabcontam.tables.row_draws import seeded
@@ -71,7 +70,7 @@ def evaluations(run: Run, outcome: Outcome) -> list[Evaluation]:
         for test in run.config.own_tests
         if isinstance(test, FewShot)
     }
-    read = read_again(outcome.folder, outcome.results, english())
+    read = read_again(outcome.folder, outcome.results)
     return [
         _evaluation(
             result,

@@ -1,7 +1,7 @@
 """Few-shot classification after TabLLM: the prompt shows rows with their classes, then asks for the class of a row."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, product
@@ -45,7 +45,6 @@ from tabcontam.extensions.evaluate.shot_draws import Draw, draw_shots
 from tabcontam.extensions.evaluate.shot_learners import LEARNERS, absent, learned
 from tabcontam.extensions.evaluate.shot_results import SHOWN, TITLE, ShotResult, evaluated
 from tabcontam.extensions.evaluate.thresholds import TABLLM_SHOTS
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion as Asking
 from tabcontam.tables.known_rows import not_known
@@ -122,33 +121,36 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         _, question = task_of(table)
-        plan = self.dealt(table, rng)
-        return [
-            query
-            for shots in plan.shots
-            for number, draw in enumerate(plan.draws)
-            for place in range(len(draw.asked))
-            for query in self._of_row(table, serializer, question, plan, shots, number, place)
-        ]
+        plan, answers, target = self.dealt(table, rng), answers_of(question), table.column(table.target or "")
+        features = [name for name in table.columns if name != table.target]
+        found: list[Query] = []
+        for shots, (number, draw) in product(plan.shots, enumerate(plan.draws)):
+            shown = draw.shown[:shots]
+            write = partial(self._question, table, serializer, question, shown)
+            for place, (row, chance) in enumerate(zip(draw.asked, plan.chances[shots, number], strict=True)):
+                own = Query(
+                    id=f"{self.id}-{shots}-{number}-{place}",
+                    write=partial(write, _cells(table, row, features)),
+                    asked=answers,
+                    expected=(question.answer(target[row] or ""),),
+                    max_tokens=tokens_of(answers),
+                    rows=(*shown, row),
+                    row=row,
+                    chance=chance,
+                )
+                found.append(own)
+                if plan.twin is not None and row in plan.twin.place:
+                    found.append(_of_twin(own, plan.twin, plan.twin.place[row], features, write))
+        return found
 
     def dealt(self, table: Table, rng: Random) -> FewShotPlan:
         """Return the plan (asked and shown rows, predictions), the same for every serializer. Raises `Skip`."""
         wanted = (self.shots, self.draws, self.rows, self.twins, rng.getrandbits(64))
+        return cached_fact(table, ("few-shot", wanted), lambda: self._dealt(table, wanted[-1]))
 
-        def find() -> FewShotPlan | str:
-            try:
-                return self._dealt(table, wanted[-1])
-            except Skip as skip:
-                return str(skip)
-
-        found = cached_fact(table, ("few-shot", wanted), find)
-        if isinstance(found, str):
-            raise Skip(found)
-        return found
-
-    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply | Likelihoods, serializer: Serializer) -> Reading:
         if not isinstance(reply, Likelihoods):
-            return super().read(query, reply, serializer, dictionary)
+            return super().read(query, reply, serializer)
         return likeliest(query, reply)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -189,47 +191,6 @@ class FewShot(WordedTest, AccuracyTest, ChoiceTest):
         lines = [*_lines(self, question, labels, draws, available), *([why] if why else []), *absent(), *failed]
         return FewShotPlan(shots, tuple(draws), chances, twin, tuple(lines))
 
-    def _of_row(
-        self,
-        table: Table,
-        serializer: Serializer,
-        question: Asking,
-        plan: FewShotPlan,
-        shots: int,
-        number: int,
-        place: int,
-    ) -> Iterator[Query]:
-        draw = plan.draws[number]
-        row, shown = draw.asked[place], draw.shown[:shots]
-        answers, chance = answers_of(question), plan.chances[shots, number][place]
-        write = partial(self._question, table, serializer, question, shown)
-        features = [name for name in table.columns if name != table.target]
-        own = Query(
-            id=f"{self.id}-{shots}-{number}-{place}",
-            write=partial(write, _cells(table, row, features)),
-            asked=answers,
-            expected=(question.answer(table.column(table.target or "")[row] or ""),),
-            max_tokens=tokens_of(answers),
-            rows=(*shown, row),
-            row=row,
-            chance=chance,
-        )
-        yield own
-        if plan.twin is None or row not in plan.twin.place:
-            return
-        twin_place = plan.twin.place[row]
-        twin = dict(zip(plan.twin.features, plan.twin.rows[twin_place], strict=True))
-        yield replace(
-            own,
-            id=f"{own.id}-twin",
-            write=partial(write, {name: twin[name] for name in features}),
-            expected=(plan.twin.labels[twin_place],),
-            row=None,
-            decoy_of=own.id,
-            features=FeatureFacts(shared=plan.twin.unchanged),
-            chance={**chance, SUPERVISED: prediction_of(plan.twin.twins[twin_place])},
-        )
-
     def _question(
         self, table: Table, serializer: Serializer, question: Asking, shown: Sequence[int], cells: Cells
     ) -> Question:
@@ -257,11 +218,25 @@ class FewShotScored(InWordsTest, FewShot):
         return as_endings(prompt, answers)
 
 
-def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
-    """Return lines on shots, twins or learners that were requested and are not available.
+def _of_twin(
+    own: Query, twin: UnseenTwin, place: int, features: Sequence[str], write: Callable[[Cells], Question]
+) -> Query:
+    """Return the query about the twin of the row that `own` asks about."""
+    cells = dict(zip(twin.features, twin.rows[place], strict=True))
+    return replace(
+        own,
+        id=f"{own.id}-twin",
+        write=partial(write, {name: cells[name] for name in features}),
+        expected=(twin.labels[place],),
+        row=None,
+        decoy_of=own.id,
+        features=FeatureFacts(shared=twin.unchanged),
+        chance={**own.chance, SUPERVISED: prediction_of(twin.twins[place])},
+    )
 
-    `rng` is the generator that drew the queries.
-    """
+
+def notes(test: FewShot, table: Table, rng: Random) -> tuple[str, ...]:
+    """Return lines on unavailable shots, twins or learners. `rng` is the generator that drew the queries."""
     try:
         return test.dealt(table, rng).lines
     except Skip:
@@ -293,10 +268,7 @@ def _chances(
     shots: Sequence[int],
     twin: UnseenTwin | None,
 ) -> tuple[dict[tuple[int, int], list[dict[str, CellPrediction]]], list[str]]:
-    """Return each learner's predictions for the asked rows, by shots and draw, and the reason if there are none.
-
-    Numbers are standardised over all asked and shown rows; their labels are not used for this.
-    """
+    """Return each learner's predictions for the asked rows, by shots and draw, and why a learner has none."""
     rows = sorted({row for draw in draws for row in (*draw.asked, *draw.shown)})
     place, features = {row: position for position, row in enumerate(rows)}, described(table, target, rows)
     counts = Counter(labels.values())

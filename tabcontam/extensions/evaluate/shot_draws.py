@@ -70,10 +70,7 @@ def _sampled(rows: Sequence[int], labels: Labels, count: int, rng: Random) -> li
 
 
 def _balanced(table: Table, rows: Sequence[int], labels: Labels, held: Collection[Row], rng: Random) -> Iterator[int]:
-    """Yield the rows whose features are not in `held`, in rounds.
-
-    Each round has one row of every class that still has rows, with the classes in random order.
-    """
+    """Yield the rows whose features are not in `held`, in rounds: one row of every class that has some left."""
     by_class = sorted(grouped(rows, labels.__getitem__).items())
     left = {
         name: (row for row in rng.sample(own, len(own)) if _features(table, row) not in held) for name, own in by_class

@@ -73,10 +73,7 @@ def absent() -> Iterator[str]:
 
 
 def learned(learner: ShotLearner, shown: Floats, labels: Sequence[str], asked: Floats) -> list[Chances] | str:
-    """Return the probability of each class for each asked row; or the reason if the learner cannot be fitted.
-
-    Classes that no shown row has are left out. If all shown rows have one class, it has probability 1.
-    """
+    """Return the chances of the shown classes for each asked row, or the reason if the learner cannot be fitted."""
     classes = sorted(set(labels))
     if len(classes) == 1:
         return [{classes[0]: 1.0}] * len(asked)

@@ -89,19 +89,12 @@ def judge_query(compared: CompletionPair) -> Query:
 
 
 def longest(compared: CompletionPair) -> CompletionPair:
-    """Return the pair with the longest possible completion, in bytes, that a judge may see.
-
-    The completion repeats a control character, which JSON writes in six bytes.
-    """
+    """Return the pair with the longest completion, in bytes, that a judge may see: JSON writes \\x01 in six bytes."""
     return replace(compared, shown="", completion="\x01" * (2 * len(compared.expected) + AT_LEAST + 1))
 
 
 def read_judge(reply: Reply) -> Likeness | None:
-    """Return the label in a judge's answer, or None if the answer is anything but one label.
-
-    A pair without a label is not judged. A longer answer is not searched for a label, since the completion may have put
-    one there.
-    """
+    """Return the label, or None if the answer is anything but one label: the completion may have put one there."""
     if reply.state is not ReplyState.OK:
         return None
     label = " ".join(as_read(reply).text.split()).strip(AROUND).lower()

@@ -194,11 +194,7 @@ def _judgements_of_pairs(
 
 
 def agreements(judgements: Judgements, compared: Compared, results: Iterable[Result]) -> tuple[Agreement, ...]:
-    """Return the agreement of people, judges, the text alone and published methods, as in tables 3 to 5 of Time Travel.
-
-    The text alone can only decide between an exact match and no match. A method is a test with a published rule that
-    decided the same setting.
-    """
+    """Return the agreement of people, judges, the text alone and published methods: tables 3 to 5 of Time Travel."""
     pairs = {(place, one.query_id): one for place, own in compared.items() for one in own}
     words = {TEXT: {item: Likeness.EXACT if one.exact else Likeness.NONE for item, one in pairs.items()}}
     for item, found in _judgements_of_pairs(judgements, compared).items():
@@ -261,10 +257,7 @@ def compared_of(test: Test, trials: Sequence[Trial]) -> list[CompletionPair]:
 
 
 def compared_in(lines: Iterable[Line]) -> dict[ResultKey, list[CompletionPair]]:
-    """Return, by result, the completions of a run that judges and people may be shown.
-
-    `lines`: the run's trials. Their answers are not read anew.
-    """
+    """Return, by result, the completions in a run's trials that judges and people may be shown, not read anew."""
     known = by_id()
     judgeable = [line for line in lines if isinstance(known.get(line["test"]), JudgedTest)]
     found = {}

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from math import sqrt
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.baseline.table_predictions import column_of
 from tabcontam.extensions.papers.thresholds import STEP_DECIMALS
 from tabcontam.reading.answer_text import value_key
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.table import Table
 
 
@@ -59,12 +58,9 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
     return raised
 
 
+@table_fact
 def earlier(table: Table, name: str, lag: int) -> LagStatistics:
     """Return the statistics of a column over all pairs of rows `lag` places apart: equal cells, and the usual step."""
-    return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
-
-
-def _earlier(table: Table, name: str, lag: int) -> LagStatistics:
     import numpy as np
 
     one = column_of(table, name)

@@ -16,7 +16,6 @@ from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.thresholds import LEAST_HIDDEN_NAMES
 from tabcontam.extensions.papers.memcheck.csv_row_tests import BORDT, MARKS
 from tabcontam.extensions.papers.thresholds import ROWS_PER_SHOWN_NAME
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -72,8 +71,8 @@ class FeatureNames(WordedTest, WordListTest):
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
         return with_decoys(table, true, drafts)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        reading = super().read(query, reply, serializer, dictionary)
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
+        reading = super().read(query, reply, serializer)
         return replace(reading, paper_hit=query.paper and set(query.expected) <= set(reading.right))
 
     def _shown(self, names: Sequence[str]) -> list[str]:

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from tabcontam.asking.trial_file import RESULTS, lock_run_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.evidence.mixins import JudgedTest
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
 from tabcontam.report.environment import embedded, environment
@@ -76,7 +75,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
     """Return the pairs of a run for a person. The same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
-    own, known = [result for result in past.results if not result.control], by_id()
+    own = [result for result in past.results if not result.control]
     items_of: dict[str, JudgingItem] = {}
     for place, compared in compared_in(last_lines(folder, own)).items():
         for one in compared:
@@ -86,11 +85,12 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> JudgingSheet:
             places = (*(before.places if before else ()), (place, one.query_id))
             word = judgement.word if judgement and (before is None or before.word) else None
             items_of[pair] = JudgingItem(pair, one.shown, one.expected, one.completion, places, word)
-    if not items_of and any(isinstance(known.get(result.test), JudgedTest) for result in own):
-        raise UsageError(f"{folder} holds no completion to judge: none could be read")
     if not items_of:
-        names = " or ".join(test.id for test in all_tests() if isinstance(test, JudgedTest))
-        raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")
+        judgeable = [test.id for test in all_tests() if isinstance(test, JudgedTest)]
+        if any(result.test in judgeable for result in own):
+            raise UsageError(f"{folder} holds no completion to judge: none could be read")
+        advice = option("tests", " or ".join(judgeable))
+        raise UsageError(f"{folder} holds no completions to judge; make a run with {advice}")
     items = sorted(items_of.values(), key=lambda item: item.pair)
     Random(f"{seed} {name}").shuffle(items)
     return JudgingSheet(folder, name, tuple(items))
@@ -117,10 +117,7 @@ def render_judging(sheet: JudgingSheet) -> str:
 
 
 def take_file(sheet: JudgingSheet, file: Path) -> int:
-    """Record a person's words from the file that the page saved; return the number of new words.
-
-    Raises `UsageError` for a file of another kind, person or run, and then records nothing.
-    """
+    """Record the words of a saved file and return how many are new. Raises `UsageError`; then nothing is recorded."""
     words = _words(file, sheet.by)
     known = {item.pair: item for item in sheet.items}
     if unknown := [pair for pair in words if pair not in known]:
@@ -142,15 +139,10 @@ def _words(file: Path, by: str) -> dict[str, Likeness]:
     if form != FORM or not isinstance(words, Mapping):
         raise UsageError(f"{file} holds no judgements; give the file that the page saved")
     if document.get("by") != by:
-        raise UsageError(f"{file} was saved by {_quoted(document.get('by'))}; give --by that name")
-    wrong = [word for word in words.values() if word not in set(Likeness)]
-    if wrong:
-        raise UsageError(f"{file}: {_quoted(wrong[0])} is not one of {', '.join(Likeness)}")
+        raise UsageError(f"{file} was saved by {document.get('by')!r:.60}; give --by that name")
+    if wrong := [word for word in words.values() if word not in set(Likeness)]:
+        raise UsageError(f"{file}: {wrong[0]!r:.60} is not one of {', '.join(Likeness)}")
     return {pair: Likeness(word) for pair, word in words.items()}
-
-
-def _quoted(value: Any) -> str:
-    return repr(value)[:60]
 
 
 def judged_again(folder: Path) -> RunResults:

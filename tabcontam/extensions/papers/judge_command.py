@@ -48,8 +48,8 @@ def add_judge(command: argparse.ArgumentParser) -> None:
 
 def judge(options: argparse.Namespace) -> int | None:
     if options.by is None:
-        if given := [name for name, typed in {"--page": options.page, "--from": options.saved}.items() if typed]:
-            raise UsageError(f"{given[0]} needs your name; add --by NAME")
+        if options.page or options.saved:
+            raise UsageError(f"{'--page' if options.page else '--from'} needs your name; add --by NAME")
         _summary(options)
         return None
     if options.page and options.saved:

@@ -87,10 +87,7 @@ class JudgePass(RunPart):
         self._judgements: list[Judgement] = []
 
     def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
-        """Open the LLM that judges. Raises `UsageError` if it cannot judge, or has nothing to judge.
-
-        If the run `asks`, a missing key is reported before anything is asked.
-        """
+        """Open the judge. Raises `UsageError` if it cannot judge, has nothing to judge or, if asked, lacks a key."""
         if not any(isinstance(test, JudgedTest) for test in tests):
             names = " or ".join(test.id for test in all_tests() if isinstance(test, JudgedTest))
             raise UsageError(
@@ -133,9 +130,7 @@ class JudgePass(RunPart):
         await self.judge.close()
 
     async def ask(self) -> None:
-        """Ask about every unjudged completion and every unjudged pair made to check the judge. Equal pairs are asked
-        once.
-        """
+        """Ask about every unjudged completion and every unjudged made pair; equal pairs are asked once."""
         session, progress, held = self.session, self.session.progress, self.journal.judgements()
         self._before, self._judgements = set(held), []
         pairs = list(self._pairs())
@@ -180,10 +175,7 @@ class JudgePass(RunPart):
         return {key: len(shown) for key, shown in rows.items() if shown}
 
     async def survey(self) -> list[Estimate]:
-        """Return the estimate of the unasked pairs, or why the judge cannot be reached. Close the judge.
-
-        Missing completions count as the longest text that is shown.
-        """
+        """Return the estimate of the unasked pairs, where missing completions count as the longest. Close the judge."""
         missing = None
         try:
             await self.judge.connect()

@@ -6,8 +6,6 @@ from functools import partial
 from random import Random
 from typing import ClassVar
 
-from tabcontam.baseline.cell_prediction import CellPrediction
-from tabcontam.baseline.table_predictions import least_sure, predict_rows
 from tabcontam.baseline.thresholds import LAGS
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import AnswerKind
@@ -21,7 +19,6 @@ from tabcontam.evidence.rows.answered_rows import CellReference
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.row_test import CellTest, low_power
-from tabcontam.evidence.thresholds import MOST_COUNTED_FEATURES
 from tabcontam.extensions.papers.answers_of_several_rows import (
     SeveralRowsAnswers,
     cell_name,
@@ -30,6 +27,8 @@ from tabcontam.extensions.papers.answers_of_several_rows import (
     column_of,
     columns_of,
     group_by_row,
+    predict_whole_rows,
+    read_rows,
 )
 from tabcontam.extensions.papers.guided.guided_completion import evidence_of_runs, partial_conjunction, with_more
 from tabcontam.extensions.papers.guided.word_runs import WordRun, longest, phrases, words
@@ -51,9 +50,7 @@ from tabcontam.extensions.papers.thresholds import (
 from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -119,10 +116,7 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
         return columns_of(query, entity_names(table, table.columns) if table.text is None else {})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return one query, the same for every seed.
-
-        Raises `Skip` if rows follow from each other, or if there are too few.
-        """
+        """Return one query, the same for every seed. Raises `Skip` if rows follow from each other, or are too few."""
         if table.text is not None:
             return [self._of_texts(table, table.text.texts[-1])]
         if table.enumerates_domain:
@@ -133,7 +127,7 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
         asked = tuple(cell_name(name, row) for row in rows for name in table.columns)
         cells = tuple(cell for row in rows for cell in table.rows[row])
         room = len(rows) * answer_tokens(table, csv_serializer(), table.columns, 64)
-        write, chance = partial(_listed, table, len(rows)), _chances(table, rows)
+        write, chance = partial(_listed, table, len(rows)), chances_of(table, predict_whole_rows(table, rows))
         query = Query(f"{self.id}-0", write, asked, cells, max(self.max_tokens, room), chance=chance)
         return [without_missing(query, table)]
 
@@ -147,18 +141,14 @@ class ListInstances(ResampledTest, CellReference, FeatureTest, CellTest):
         write = partial(_listed, table, len(rows))
         return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the instances that the answer lists, in order; a hit for the paper if one is an exact instance."""
         if reply.state not in READ or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         lines = _lines(reply.text, cut=reply.state is ReplyState.TRUNCATED)
         answered = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
-        truth = dict(zip(query.asked, query.expected, strict=True))
-        same = _same_words if _of_words(query) else same_value
-        right = tuple(name for name, cell in truth.items() if cell is not None and same(answered.get(name), cell))
-        counted = [name for name in query.chance or query.asked if truth[name] is not None]
-        hit = bool(counted) and set(counted) <= set(right)
-        return Reading(answered or None, hit, query.paper and bool(_exact(query, answered)), bool(answered), right)
+        exact = bool(_exact(query, answered))
+        return read_rows(query, answered, exact, _same_words if _of_words(query) else same_value)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         texts = any(_of_words(trial.query) for trial in trials)
@@ -202,19 +192,8 @@ def _listed(table: Table, count: int) -> Prompt:
     return ask(f"Dataset: {name}\nIts columns: {header}", question, f"{name}, {wanted}:\n\n{header}\n", stop=())
 
 
-def _chances(table: Table, rows: Sequence[int]) -> dict[str, CellPrediction]:
-    """Return the prediction of each counted cell, under its name; rows that a model may know do not count."""
-    known = known_rows(table)
-    later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
-    every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
-    return chances_of(table, predict_rows(table, every, (), later, before=True))
-
-
 def _lines(text: str, cut: bool) -> list[str]:
-    """Return the lines of an answer that may be instances.
-
-    The last line of a cut answer is left out, as it is incomplete.
-    """
+    """Return the lines of an answer that may be instances, without the last line of a cut answer."""
     lines = [NUMBERED.sub("", unlabelled(line)).strip() for line in plain(text).splitlines()]
     lines = [line for line in lines if line.strip(EDGES + "-:")]
     return lines[:-1] if cut else lines

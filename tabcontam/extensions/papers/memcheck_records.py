@@ -16,12 +16,11 @@ from tabcontam.config import PAPER
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.earlier_rows import earlier
-from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest, first_row, widths
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
+from tabcontam.extensions.papers.memcheck.csv_row_tests import RawTest, cell_key, first_row, widths
 from tabcontam.extensions.papers.thresholds import MOST_CELLS_OF_RECORDED_ROW
 from tabcontam.groups import grouped
-from tabcontam.reading.answer_text import declines, is_mark, same_value, value_key
+from tabcontam.reading.answer_text import declines, is_mark, same_value
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
 from tabcontam.replay.calibrated_replay import judge_together
@@ -31,7 +30,7 @@ from tabcontam.replay.record_lines import Lines, count_of, optional_text, parse_
 from tabcontam.replay.recorded_null_model import KnownEdition
 from tabcontam.replay.recorded_trials import RecordedEvidence
 from tabcontam.replay.replay_outcome import ReplayOutcome
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.dataset_cards import find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
@@ -72,10 +71,7 @@ class PrintedAnswer:
 
 
 def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
-    """Return the outcome of the answers under the `rules`. Raises `UsageError`.
-
-    tabmemcheck's own counts are scores under both rule sets. They decide nothing, so no verdict can differ from them.
-    """
+    """Return the outcome of the answers. Raises `UsageError`. The published counts decide nothing."""
     records = parse_lines(path, lines, _parsed, KEYS)
     groups = list(grouped(records, lambda record: (record.llm, record.file, record.feature)).values())
     results = [_counted(group) for group in groups]
@@ -139,12 +135,11 @@ def _asked(group: Sequence[PrintedAnswer]) -> RecordedEvidence | str:
 def _width(group: Sequence[PrintedAnswer]) -> int:
     """Return the number of cells in a row of the file: the most common one in exact or expected rows, or in answers."""
     texts = [record.expected or record.answer for record in group if record.exact or record.expected]
-    found = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
+    found = []
+    for text in texts or [record.answer for record in group]:
+        possible = [width for width in widths(text) if 1 < width <= MOST_CELLS_OF_RECORDED_ROW]
+        found += [max(possible)] if possible else []
     return max(set(found), key=found.count, default=0)
-
-
-def _cells_in(text: str) -> int:
-    return max((width for width in widths(text) if 1 < width <= MOST_CELLS_OF_RECORDED_ROW), default=0)
 
 
 def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | None], width: int) -> Table | str:
@@ -168,27 +163,24 @@ def _edition(group: Sequence[PrintedAnswer], cells: Sequence[Sequence[Cell] | No
         if first.feature is not None and first.feature not in table.columns:
             continue
         held = _rows_by_key(table, first.feature)
-        count = sum((_key(own, table) if first.feature is None else (_one(own[0]),)) in held for own in exact)
+        count = sum((_key(own, table) if first.feature is None else (cell_key(own[0]),)) in held for own in exact)
         if best is None or count > best[0]:
             best = (count, table)
     return f"not recorded: {why}" if best is None else best[1]
 
 
-def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[str, ...], list[int]]:
+@table_fact
+def _rows_by_key(table: Table, feature: str | None) -> dict[tuple[Cell, ...], list[int]]:
     """Return the indices of a table's rows by the cell of a feature, or by all cells if that is None."""
 
-    def key(row: int) -> tuple[str, ...]:
-        return _key(table.rows[row], table) if feature is None else (_one(table.column(feature)[row]),)
+    def key(row: int) -> tuple[Cell, ...]:
+        return _key(table.rows[row], table) if feature is None else (cell_key(table.column(feature)[row]),)
 
-    return cached_fact(table, ("rows by key", feature), lambda: grouped(range(len(table.rows)), key))
-
-
-def _one(cell: Cell) -> str:
-    return "" if cell is None or is_mark(cell) else value_key(cell)
+    return grouped(range(len(table.rows)), key)
 
 
-def _key(row: Sequence[Cell], table: Table) -> tuple[str, ...]:
-    return tuple("" if cell is None or table.is_missing(cell) else _one(cell) for cell in row)
+def _key(row: Sequence[Cell], table: Table) -> tuple[Cell, ...]:
+    return tuple(None if cell is None or table.is_missing(cell) else cell_key(cell) for cell in row)
 
 
 def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[str], known: KnownEdition) -> Trial:
@@ -201,9 +193,10 @@ def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[
     given = {name: cell for name, cell in zip(names, cells, strict=True) if cell is not None and not is_mark(cell)}
     expected = first_row(record.expected, len(names)) if record.expected and not record.feature else None
     truth = cells if record.exact else expected
-    found: dict[str, CellPrediction] = {name: _frequencies(table, name) for name in given}
+    found = {name: _frequencies(table, name) for name in given}
     if truth is not None:
-        for place in _places(table, names, truth):
+        key = (cell_key(truth[0]),) if record.feature else _key(truth, table)
+        for place in _rows_by_key(table, record.feature).get(key, []):
             for name, prediction in known.predictions(place, tuple(names), False).items():
                 if name in found and prediction.chance_of(given[name]) > found[name].chance_of(given[name]):
                     found[name] = prediction
@@ -216,22 +209,13 @@ def _trial(record: PrintedAnswer, cells: Sequence[Cell] | None, names: Sequence[
     return Trial(query, Reply(record.answer, ReplyState.OK), Reading(given, hit, record.exact, bool(given), right))
 
 
+@table_fact
 def _frequencies(table: Table, name: str) -> CellPrediction:
-    return cached_fact(table, ("frequencies", name), lambda: marginal(table.column(name), table.missing))
-
-
-def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[int]:
-    """Return the indices of the rows with these cells."""
-    feature = names[0] if len(names) == 1 else None
-    key = (_one(cells[0]),) if feature else _key(cells, table)
-    return _rows_by_key(table, feature).get(key, [])
+    return marginal(table.column(name), table.missing)
 
 
 def _after_one(table: Table, name: str, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction, in which each value gets at least the chance that a cell follows the one before.
-
-    A cell follows the one before if it repeats it, or goes on by the column's step.
-    """
+    """Return the prediction with at least the chance that a cell repeats the one before, or goes on by the step."""
     one = earlier(table, name, 1)
     least = max(one.same, one.stepping if one.step else 0.0)
     return replace(

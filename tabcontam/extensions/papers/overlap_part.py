@@ -24,10 +24,7 @@ class OverlapPart(RunPart):
     measure: OverlapMeasure
 
     def open(self, tests: Sequence[Test], settings: ModelSettings, asks: bool) -> None:
-        """Find the measure, and load it if the run `asks`.
-
-        Raises `UsageError` for an unknown or unavailable measure, and if no chosen test uses a measure.
-        """
+        """Find the measure, and load it if the run `asks`. Raises `UsageError`, also if no chosen test uses one."""
         if not any(map(compares, tests)):
             names = " or ".join(test.id for test in all_tests() if compares(test))
             raise UsageError(
@@ -48,19 +45,16 @@ class OverlapOfFolders(FolderPart):
 
     @contextmanager
     def again(self, folder: Path, run: RunFacts, value: str | None) -> Iterator[Mapping[str, Any]]:
-        """Judge a run again by the measure that `value` names or, without it, by the run's own measure.
-
-        Raises `UsageError` for an unknown or unavailable measure, and for a `value` if no test of the run uses one.
-        """
+        """Judge a run again by the measure that `value` names, or by the run's own. Raises `UsageError`."""
         measure = self.measure_again(folder, run, value)
         with measured_by(measure):
             yield {"overlap": measure_name(measure)}
 
     def measure_again(self, folder: Path, run: RunFacts, spec: str | None) -> OverlapMeasure:
         """Return the loaded measure by which a past run is judged again."""
+        if spec is not None and not has_overlap_test(run):
+            raise UsageError(f"{option_name('overlap')}: no test in {folder} compares texts by it; leave it out")
         if spec is not None:
-            if not has_overlap_test(run):
-                raise UsageError(f"{option_name('overlap')}: no test in {folder} compares texts by it; leave it out")
             return _named(spec)
         if run.overlap is None:
             return BY_WORDS

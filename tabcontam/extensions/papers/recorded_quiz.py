@@ -13,7 +13,7 @@ from typing import Any
 
 from tabcontam.config import PAPER
 from tabcontam.evidence.base import Evidence, Verdict
-from tabcontam.extensions.papers.quiz.quiz_answers import LETTERS, PLACES, ContaminationLevels, levels
+from tabcontam.extensions.papers.quiz.quiz_answers import LETTERS, PLACES, levels
 from tabcontam.extensions.papers.quiz.quizzes import Quiz
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
@@ -50,10 +50,7 @@ class QuizRecord:
 
     @property
     def shortest(self) -> float:
-        """The chance of naming the original by always naming the shortest option, at random among equally short ones.
-
-        A distractor that equals the original is not counted as an option; the authors' files have one.
-        """
+        """The chance of naming the original by naming the shortest option, at random among equally short ones."""
         own = " ".join(self.original.split())
         others = {" ".join(text.split()) for text in self.distractors} - {own}
         least = min(map(len, (own, *others)))
@@ -103,22 +100,13 @@ def _letter(text: str) -> str:
     return letter if letter in LETTERS else ""
 
 
-def published(questions: Sequence[QuizRecord]) -> ContaminationLevels | None:
-    """Return the lowest and highest level of contamination, as published; None if `without` was never asked."""
-    if all(one.without is None for one in questions):
-        return None
-    return levels(Counter(one.without for one in questions if one.without), _right(questions), len(questions))
-
-
-def _right(questions: Sequence[QuizRecord]) -> dict[str, int]:
-    """Return, for each place at which the original was shown, the number of right answers."""
-    asked = {place for one in questions for place in one.answers}
-    return {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
-
-
 def _result(questions: Sequence[QuizRecord], source: str, rules: str) -> Result:
     first, count = questions[0], len(questions)
-    found, right = published(questions), _right(questions)
+    asked = {place for one in questions for place in one.answers}
+    right = {place: sum(one.answers.get(place) == place for one in questions) for place in PLACES if place in asked}
+    found = None
+    if any(one.without is not None for one in questions):
+        found = levels(Counter(one.without for one in questions if one.without), right, count)
     shortest = sum(one.shortest for one in questions)
     sentence = "the published count needs right answers, and answers without the original"
     if found is not None:

@@ -21,16 +21,7 @@ from tabcontam.extensions.papers.guided.guided_test import GENERAL, SECOND
 from tabcontam.extensions.papers.guided.overlap_measures import rouge_l
 from tabcontam.extensions.papers.guided.word_runs import common, phrases, words
 from tabcontam.extensions.papers.thresholds import ALGORITHM_ONE_LEVEL, PHRASE_WORDS, ROUNDING_TOLERANCE
-from tabcontam.extensions.papers.time_travel_records import (
-    JUDGE,
-    KEYS,
-    Instance,
-    RecordedCompletions,
-    compared_of,
-    judgements_of,
-    parse_instance,
-    result_key,
-)
+from tabcontam.extensions.papers.time_travel_records import JUDGE, KEYS, Instance, RecordedCompletions, parse_instance
 from tabcontam.groups import grouped
 from tabcontam.reading.word_decision import Dictionary
 from tabcontam.replay.answer_records import unrecorded
@@ -64,7 +55,7 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
         RecordedSetting(tuple(own), path.name, repeated[own[0].dataset])
         for own in grouped(instances, lambda one: one.setting).values()
     ]
-    calibrated = _calibrated(settings, dictionary)
+    calibrated = _calibrated(settings)
     results: list[Result] = []
     by_rules: list[RuleDifference] = []
     for setting, main in zip(settings, calibrated, strict=True):
@@ -81,14 +72,12 @@ def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_di
             ]
         results += own
     recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if with_differences else []
-    instances_of = {
-        result_key(setting.result(GuidedMatch.id)): setting.instances
+    judged_instances = {
+        replace(setting.result(GuidedMatch.id), edition=setting.source).key: setting.instances
         for setting in settings
         if any(one.judge or one.people for one in setting.instances)
     }
-    judgements = [judgement for place, own in instances_of.items() for judgement in judgements_of(place, own)]
-    compared = {place: compared_of(own) for place, own in instances_of.items()}
-    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(compared, judgements)])
+    return ReplayOutcome(results, recorded, by_rules, [RecordedCompletions(judged_instances)])
 
 
 def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
@@ -231,20 +220,20 @@ def _verdict(found: bool) -> Verdict:
     return Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED
 
 
-def _calibrated(settings: Sequence[RecordedSetting], dictionary: Dictionary) -> list[Result]:
+def _calibrated(settings: Sequence[RecordedSetting]) -> list[Result]:
     """Return the result of each setting under the calibrated rules. Results of one LLM share an error budget."""
     numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
     results: dict[int, Result] = {}
     for own in numbers.values():
         at = level(ALPHA, len(own))
-        found = [_weighed(settings[number], dictionary, at) for number in own]
+        found = [_weighed(settings[number], at) for number in own]
         results |= zip(own, conclude_informative(found), strict=True)
     return [results[number] for number in range(len(settings))]
 
 
-def _weighed(setting: RecordedSetting, dictionary: Dictionary, level_of_one: float) -> Result:
+def _weighed(setting: RecordedSetting, level_of_one: float) -> Result:
     name, test, serializer = setting.result(GuidedCompletion.id).key, GuidedCompletion(), load_serializer(DEFAULT)
-    trials = [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in setting.queries]
+    trials = [read_trial(test, Trial(query, reply), serializer) for query, reply in setting.queries]
     found = build_result(name, test, trials, len(trials), CALIBRATED, level_of_one)
     sentence = "; ".join(filter(None, (found.evidence.sentence, NO_NAME, setting.apart)))
     return setting.placed(found.changed(sentence=sentence))

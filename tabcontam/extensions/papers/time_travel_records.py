@@ -5,7 +5,7 @@ with different instances. So the file's name takes the place of the edition.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from tabcontam.extensions.papers.completion_judgements import Judgement, Judgeme
 from tabcontam.extensions.papers.guided.guided_match import PERSONS
 from tabcontam.replay.record_lines import optional_number, optional_text, text_of
 from tabcontam.replay.replay_outcome import ReplayOutcome
-from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.result_types import ResultKey
 
 KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # every line has these
 SIDES = ("guided", "general")
@@ -50,11 +50,7 @@ class Instance:
 
 
 def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
-    """Return the instance in a line. Raises KeyError, TypeError or ValueError if there is none.
-
-    The LLM, the dataset, the two pieces and the key of the guided completion must be there. The guided completion is
-    null if the LLM gave none.
-    """
+    """Return the instance in a line; `guided` may be null. Raises KeyError, TypeError or ValueError without one."""
     raw["guided"]  # null if the LLM gave no completion; a line without the key is no record
     overlaps = {}
     for name in OVERLAPS:
@@ -93,46 +89,26 @@ def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
 
 @dataclass(frozen=True)
 class RecordedCompletions:
-    """The recorded completions that are compared with the true pieces of text, by result, and their judgements."""
+    """The instances of each result with judgements."""
 
-    compared: Mapping[ResultKey, Sequence[CompletionPair]]
-    judgements: Sequence[Judgement]
-
-
-def result_key(result: Result) -> ResultKey:
-    """Return the key of a recorded result, with the name of its file in place of the edition."""
-    return replace(result, edition=result.source).key
-
-
-def answered(instances: Iterable[Instance]) -> list[Instance]:
-    return [one for one in instances if one.guided and one.guided.strip()]
-
-
-def compared_of(instances: Iterable[Instance]) -> list[CompletionPair]:
-    """Return the recorded guided completions, each with the true piece of text."""
-    return [
-        CompletionPair(f"line {one.line}", one.shown, one.expected, one.guided or "") for one in answered(instances)
-    ]
-
-
-def judgements_of(place: ResultKey, instances: Sequence[Instance]) -> list[Judgement]:
-    """Return the judgements of these completions: by the recorded judge, and by each person, who has a number."""
-    found = []
-    for one, pair in zip(answered(instances), compared_of(instances), strict=True):
-        people = {f"person {number}": word for number, word in one.people.items()}
-        words = {JUDGE: one.judge, **people} if one.judge else people
-        found += [
-            Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE) for by, word in words.items()
-        ]
-    return found
+    instances: Mapping[ResultKey, Sequence[Instance]]
 
 
 def judges(found: ReplayOutcome) -> dict[str, Any]:
-    """Return the fields of results.json about the judges of recorded completions and their agreement.
-
-    Results of people consist of their judgements. They are left out of the methods: people would else be counted twice.
-    """
+    """Return the fields of results.json about recorded judges; results of people are no methods, too."""
+    compared: dict[ResultKey, list[CompletionPair]] = {}
+    judgements: list[Judgement] = []
+    for recorded in found.further:
+        for place, instances in recorded.instances.items() if isinstance(recorded, RecordedCompletions) else ():
+            for one in instances:
+                if one.guided and one.guided.strip():
+                    pair = CompletionPair(f"line {one.line}", one.shown, one.expected, one.guided)
+                    compared.setdefault(place, []).append(pair)
+                    words = {JUDGE: one.judge} | {f"person {number}": word for number, word in one.people.items()}
+                    judgements += [
+                        Judgement(place, pair.query_id, by, pair_of(pair), word, person=by != JUDGE)
+                        for by, word in words.items()
+                        if word
+                    ]
     methods = [replace(result, edition=result.source) for result in found.results if result.test not in PERSONS]
-    recorded = [one for one in found.further if isinstance(one, RecordedCompletions)]
-    judgements = Judgements(judgement for one in recorded for judgement in one.judgements)
-    return judged_by(judgements, {place: own for one in recorded for place, own in one.compared.items()}, methods)
+    return judged_by(Judgements(judgements), compared, methods)

@@ -28,10 +28,9 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.cell_replacement import TOKENS, read_cell, replace_cell, without_cell
 from tabcontam.evidence.likelihood.scored_rows import LikelihoodTest
 from tabcontam.evidence.mixins import InWordsTest
-from tabcontam.evidence.number_wording import describe_p_value, explain_out_of_reach, format_small_number
+from tabcontam.evidence.number_wording import count_unread, describe_p_value, explain_out_of_reach, format_small_number
 from tabcontam.evidence.thresholds import LEAST_CHANCE
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.exact_statistics import clopper_pearson, poisson_binomial_tail
 from tabcontam.statistics.power import detectable_choice_share
 from tabcontam.statistics.rank_sums import detectable_share, rank_sum_tail
@@ -105,10 +104,10 @@ class Planted(InWordsTest, LikelihoodTest):
         best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
         return explain_out_of_reach("planted cells", "the drawn digits of each cell were the likeliest", best, level)
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the rank of the drawn digits (a hit if they are the likeliest), or the cell in an answer in words."""
         if isinstance(reply, Reply):
-            return read_cell(query, reply, serializer, dictionary)
+            return read_cell(query, reply, serializer)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -124,8 +123,7 @@ class Planted(InWordsTest, LikelihoodTest):
         hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.total for one in found)
         among = f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells"
         sizes = [one.total for one in found]
-        lost = len(trials) - len(found)
-        unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
+        unread = count_unread(len(found), len(trials), "cells could not be read")
         p_value = rank_sum_tail([one.rank for one in found], sizes)
         value = fmean((one.rank - 0.5) / one.total for one in found) if found else 0.5
         return Evidence(

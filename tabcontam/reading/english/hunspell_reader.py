@@ -110,9 +110,7 @@ class WordFiles:
         return self._knows_parts(base)
 
     def _knows_capitals(self, word: str, dotted: tuple[str, ...]) -> bool:
-        """Return whether a word in capitals, or with a capital initial, is known as it is or in small letters.
-        `dotted`: the ends to try.
-        """
+        """Return whether a word in capitals, or with a capital initial, is known with one of the ends `dotted`."""
         loud = _all_capitals(word)
         lower = word.lower()
         if loud:
@@ -125,9 +123,7 @@ class WordFiles:
         return any(self._has(_initial(lower) + dot, loud) or self._has(lower + dot) for dot in dotted)
 
     def _knows_parts(self, word: str) -> bool:
-        """Return whether the parts of a word are known after the default BREAK: at hyphens at its ends or between
-        words.
-        """
+        """Return whether a word's parts are known after the default BREAK: at hyphens at its ends or between words."""
         if word.count("-") >= MOST_HYPHENS:
             return False
         if len(word) > 1 and word[0] == "-" and self.knows(word[1:]):
@@ -139,8 +135,9 @@ class WordFiles:
         return any(self.knows(word[:place]) and self.knows(word[place + 1 :]) for place in inner[1::-1])
 
     def _has(self, word: str, loud: bool = True) -> bool:
-        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound. With `loud`, an entry
-        may have further capitals.
+        """Return whether `word`, in exactly this case, is an entry, a derived form or a compound.
+
+        With `loud`, an entry may have further capitals.
         """
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -31,6 +32,7 @@ BROKEN = (
 WITHOUT = {".gz": "", ".bz2": "", ".xz": "", ".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}
 OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and similar files
 TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of files that describe tables
+OF_A_SYSTEM = re.compile(r"^__MACOSX/|(^|/)\.[^/]*$")  # members that an operating system added
 ABOUT = ("readme", "license", "licence", "index")
 
 
@@ -39,7 +41,16 @@ def unpack(file: File) -> File | None:
     if file.content.startswith((ZIP, EMPTY_ZIP)):
         return _of_zip(file)
     kind, ending = packed_as(file.content)
-    return _decompressed(file, kind, ending) if kind else None
+    if not kind:
+        return None
+    try:
+        with OPENERS[ending](io.BytesIO(file.content)) as opened:
+            content = read_limited(opened, file.name)
+    except BROKEN as error:
+        raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
+    name = without_packing(file.name)
+    path = file.path if name == file.name else None
+    return replace(file, content=content, name=name, path=path, packed=_within(file, kind))
 
 
 def packed_as(start: bytes) -> tuple[str, str]:
@@ -57,7 +68,6 @@ class ArchiveMember:
 
     @property
     def name(self) -> str:
-        """The name without the folders in the archive."""
         return self.filename.rpartition("/")[2]
 
 
@@ -115,17 +125,6 @@ def read_limited(file: IO[bytes], name: str) -> bytes:
     return content
 
 
-def _decompressed(file: File, kind: str, ending: str) -> File:
-    try:
-        with OPENERS[ending](io.BytesIO(file.content)) as opened:
-            content = read_limited(opened, file.name)
-    except BROKEN as error:
-        raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
-    name = without_packing(file.name)
-    path = file.path if name == file.name else None
-    return replace(file, content=content, name=name, path=path, packed=_within(file, kind))
-
-
 def _within(file: File, kind: str) -> str:
     """Return the kinds of packing around a file, such as `gzip`, the outermost first."""
     return ", ".join(filter(None, (file.packed, kind)))
@@ -151,8 +150,11 @@ def _of_zip(file: File) -> File | None:
 
 def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
     """Return the named or only member of an archive, and the part of it after a second `#`."""
-    files = (info for info in archive.infolist() if info.filename.strip("/") and not info.is_dir())
-    members = {info.filename: info for info in files if not _hidden(info.filename)}
+    members = {
+        info.filename: info
+        for info in archive.infolist()
+        if info.filename.strip("/") and not info.is_dir() and not OF_A_SYSTEM.search(info.filename)
+    }
     if file.part is not None:
         ends = [place for place, sign in enumerate(file.part) if sign == "#"] + [len(file.part)]
         for end in reversed(ends):
@@ -160,25 +162,12 @@ def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str 
                 return members[file.part[:end]], file.part[end + 1 :] or None
         if len(members) > 1:
             choose_part(file, "file", list(members))
-        return _only(file, members), file.part
-    return _only(file, members), None
-
-
-def _only(file: File, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    tables = [name for name in members if not _describes(name)] or list(members)
+    plain = {name: name.rpartition("/")[2].lower() for name in members}
+    about = {name for name, own in plain.items() if own.endswith(TEXTS) or own.partition(".")[0] in ABOUT}
+    tables = [name for name in members if name not in about] or list(members)
     if len(tables) > 1:
         shown = listed(sorted(tables)[:NAMED] if len(tables) > NAMED else tables)
         raise UsageError(f"{file.name} holds {len(tables)} files: {shown}; {to_name(file, tables)}")
     if not tables:
         raise UsageError(f"{file.name} holds no file; give a ZIP archive with a table in it")
-    return members[tables[0]]
-
-
-def _hidden(name: str) -> bool:
-    """Return whether an operating system added this member to the archive."""
-    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
-
-
-def _describes(name: str) -> bool:
-    plain = name.rpartition("/")[2].lower()
-    return plain.endswith(TEXTS) or plain.partition(".")[0] in ABOUT
+    return members[tables[0]], file.part

@@ -24,22 +24,11 @@ def is_orc(content: bytes) -> bool:
     return content.startswith(b"ORC") and b"ORC" in content[-4:]
 
 
-def read_parquet(file: File) -> Contents:
-    """Return column names and rows. Raises `UsageError` if pyarrow is not installed, or if the file is not Parquet."""
-    return _read(file, "a Parquet file", OF_PARQUET)
+def read_arrow(file: File, kind: str, title: str) -> Contents:
+    """Return column names and rows of a file of this `kind`: Parquet, Feather, Arrow or ORC.
 
-
-def read_feather(file: File) -> Contents:
-    """Return column names and rows of a Feather file, Arrow file or Arrow stream; raises as `read_parquet` does."""
-    return _read(file, "a Feather file", OF_FEATHER)
-
-
-def read_orc(file: File) -> Contents:
-    """Return column names and rows of an ORC file; raises as `read_parquet` does."""
-    return _read(file, "an ORC file", OF_ORC)
-
-
-def _read(file: File, kind: str, title: str) -> Contents:
+    Raises `UsageError` if pyarrow is not installed, or if the file is of another kind.
+    """
     try:
         import pyarrow
     except ImportError:
@@ -91,14 +80,10 @@ def texts(column: Any) -> list[str | None]:
     """Return the values of a column of any type as Python prints them; None for null."""
     if hasattr(column.type, "value_type") and hasattr(column.type, "index_type"):  # equal values are one object
         chunks = column.chunks if hasattr(column, "chunks") else [column]
-        return [cell for chunk in chunks for cell in _shared(chunk)]
+        shared = ((texts(chunk.dictionary), chunk.indices.to_pylist()) for chunk in chunks)
+        return [None if place is None else values[place] for values, places in shared for place in places]
     write = _single if str(column.type) in ("float", "halffloat") else _written
     return [None if value is None else write(value) for value in column.to_pylist()]
-
-
-def _shared(chunk: Any) -> list[str | None]:
-    values = texts(chunk.dictionary)
-    return [None if place is None else values[place] for place in chunk.indices.to_pylist()]
 
 
 def _single(value: float) -> str:

@@ -75,7 +75,12 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     """Return the text, and Python's name of its encoding. Raises `UsageError` if the bytes are no text."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
-        codec, text = encoding, _in_encoding(content, name, encoding)
+        try:
+            codec, text = encoding, content.decode(encoding).removeprefix("\ufeff")
+        except UnicodeError as error:
+            where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
+            problem = f"{name} is not written in {encoding}: {where} cannot be read"
+            raise UsageError(f"{problem}; try another {option('encoding')}") from None
     else:
         try:
             codec = marked or _utf_16_without_mark(content) or "utf-8"
@@ -90,15 +95,6 @@ def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[
     if "\0" in text:
         raise UsageError(zero_byte(name, text.count("\n", 0, text.index("\0")) + 1))
     return text, codec
-
-
-def _in_encoding(content: bytes, name: str, encoding: str) -> str:
-    try:
-        return content.decode(encoding).removeprefix("\ufeff")
-    except UnicodeError as error:
-        where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
-        problem = f"{name} is not written in {encoding}: {where} cannot be read"
-        raise UsageError(f"{problem}; try another {option('encoding')}") from None
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
@@ -202,7 +198,13 @@ def laid_out(text: str, name: str, form: TextFormat) -> TextRecords:
             return TextRecords(dialect, numbered, head.header)
         line, fields = odd[0]
         problem = problem or (quoted[1] if quoted is not None else uneven(name, line, fields, width))
-    raise UsageError(problem or _one_column(name, form.delimiter))
+    if problem:
+        raise UsageError(problem)
+    if form.delimiter is not None:
+        another = f"give another {option_name('delimiter')}, or none"
+        raise UsageError(f"{name} has one column where {form.delimiter!r} is the delimiter; {another}")
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
+    raise UsageError(f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}")
 
 
 def uneven(name: str, line: int, fields: int, width: int) -> str:
@@ -214,14 +216,6 @@ def uneven(name: str, line: int, fields: int, width: int) -> str:
 def zero_byte(name: str, line: int) -> str:
     """Return the message about a line with a zero byte, which no text contains."""
     return f"{name}, line {line}: a zero byte stands there, which no text has; remove it"
-
-
-def _one_column(name: str, delimiter: str | None) -> str:
-    if delimiter is not None:
-        another = f"give another {option_name('delimiter')}, or none"
-        return f"{name} has one column where {delimiter!r} is the delimiter; {another}"
-    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
-    return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:

@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, one_line, option
@@ -27,7 +27,7 @@ from tabcontam.tables.table_contents import Contents, shortest
 from tabcontam.tables.thresholds import SAMPLE_RECORDS
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineSheet, CalamineWorkbook
+    from python_calamine import CalamineSheet
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # first bytes of workbooks before 2007, and of locked workbooks since
 _ROW = re.compile(rb"<[\w.-]*:?table-row\b")
@@ -75,7 +75,11 @@ def read_workbook(file: File) -> Contents:
     try:
         _check_size(file)
         with calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.content)) as workbook:
-            sheet = _sheet(file, workbook)
+            sheets = [one.name for one in workbook.sheets_metadata if one.typ == calamine.SheetTypeEnum.WorkSheet]
+            full = []
+            if file.part is None and len(sheets) > 1:  # a new workbook has empty sheets
+                full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
+            sheet = workbook.get_sheet_by_name(choose_part(file, "sheet", full or sheets))
             _check_formulas(file, workbook.sheet_names.index(sheet.name))
             return _read(file, sheet)
     except calamine.PasswordError:
@@ -164,16 +168,6 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def _sheet(file: File, workbook: "CalamineWorkbook") -> "CalamineSheet":
-    import python_calamine as calamine
-
-    sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
-    full = []
-    if file.part is None and len(sheets) > 1:  # a new workbook has empty sheets
-        full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
-    return workbook.get_sheet_by_name(choose_part(file, "sheet", full or sheets))
-
-
 def _records(file: File, sheet: "CalamineSheet") -> list[list[str]]:
     """Return the rows of a sheet; a cell that is merged with cells below is repeated in their rows."""
     records = [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
@@ -194,7 +188,7 @@ def _written(cell: Any) -> str:
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, float):
         return shortest(cell)
-    if isinstance(cell, datetime | date | time):
+    if isinstance(cell, date | time):
         return cell.isoformat()
     if isinstance(cell, timedelta):
         seconds = cell.total_seconds()

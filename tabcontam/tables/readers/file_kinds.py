@@ -1,14 +1,16 @@
 """The choice of a file's reader: by its first bytes, then by its name's ending; the default is delimited text."""
 
 import re
+import shlex
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers import arff_files, arrow_files, databases, excel, json_files
 from tabcontam.tables.readers.archives import ZIP, unpack, without_packing
 from tabcontam.tables.readers.base import LARGEST, STREAMED, File, FileKind
 from tabcontam.tables.readers.delimited_text import decoded, read_delimited
-from tabcontam.tables.readers.unsupported import check_supported
 from tabcontam.tables.table_contents import Contents
 
 START = 4096  # bytes that distinguish kinds of text
@@ -18,17 +20,21 @@ POINTERS = (b"version https://git-lfs.", b"version https://hawser.")  # content 
 _TAG = re.compile(r"<(?:[!?]|[a-z][\w:-]*[\s/>])", re.IGNORECASE)
 _RULE = re.compile(r"[|+](?:[ ]?:?[-=]+:?[ ]?[|+])+|:?[-=]{2,}:?(?:[|+ \t]+:?[-=]{2,}:?)+")  # between header and rows
 
-PARQUET = FileKind(
-    "a Parquet file", (".parquet", ".pq"), lambda content: content.startswith(arrow_files.PARQUET),
-    arrow_files.read_parquet,
+
+def _arrow(title: str, endings: tuple[str, ...], known: Callable[[bytes], bool], name: str) -> FileKind:
+    """Return a kind of file that pyarrow reads."""
+    return FileKind(title, endings, known, partial(arrow_files.read_arrow, kind=title, title=name))
+
+
+PARQUET = _arrow(
+    "a Parquet file", (".parquet", ".pq"),
+    lambda content: content.startswith(arrow_files.PARQUET), arrow_files.OF_PARQUET,
 )  # fmt: skip
-FEATHER = FileKind(
-    "a Feather file",
-    (".feather", ".arrow", ".arrows", ".ipc"),
-    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)),
-    arrow_files.read_feather,
-)
-ORC = FileKind("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.read_orc)
+FEATHER = _arrow(
+    "a Feather file", (".feather", ".arrow", ".arrows", ".ipc"),
+    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)), arrow_files.OF_FEATHER,
+)  # fmt: skip
+ORC = _arrow("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.OF_ORC)
 SQLITE = FileKind(
     "an SQLite database",
     (".sqlite", ".sqlite3", ".db3"),
@@ -55,6 +61,68 @@ TEXT = FileKind("text", (), lambda content: True, read_delimited, takes=TEXTUAL)
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
            *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
 
+PICKLE = "a pickle may run any program as you open it: open none that you do not trust"
+
+
+def _python(code: str) -> Callable[[str, str], str]:
+    """Return a function that writes a command to run `code` in Python; file names may have any characters."""
+    return lambda name, stem: f"python -c {shlex.quote(code.format(name=repr(name), csv=repr(f'{stem}.csv')))}"
+
+
+def _shell(command: str) -> Callable[[str, str], str]:
+    return lambda name, stem: command.format(name=shlex.quote(name), stem=shlex.quote(stem))
+
+
+def _r(code: str) -> Callable[[str, str], str]:
+    def line(name: str, stem: str) -> str:
+        quoted = [text.replace("\\", "\\\\").replace('"', '\\"') for text in (name, f"{stem}.csv")]
+        return f"Rscript -e {shlex.quote(code.format(name=quoted[0], csv=quoted[1]))}"
+
+    return line
+
+
+PANDAS = "import pandas; pandas.{}({{name}}).to_csv({{csv}}, index=False)"
+# Kinds of files that are not supported: title, endings, first bytes, the command that converts it, and advice.
+UNSUPPORTED: tuple[tuple[str, tuple[str, ...], tuple[bytes, ...], Callable[[str, str], str], str], ...] = (
+    ("a file of Stata", (".dta",), (b"<stata_dta>",), _python(PANDAS.format("read_stata")), ""),
+    ("a file of SPSS", (".sav", ".zsav"), (b"$FL2", b"$FL3"), _python(PANDAS.format("read_spss")),
+     "it needs the package pyreadstat"),
+    ("a file of SAS", (".sas7bdat", ".xpt"), (b"HEADER RECORD*******LIB",),
+     _python("import pandas; pandas.read_sas({name}, encoding='latin-1').to_csv({csv}, index=False)"), ""),
+    ("a file of R", (".rds",), (b"X\n\0\0\0", b"A\n3\n"),
+     _r('write.csv(readRDS("{name}"), "{csv}", row.names = FALSE)'), ""),
+    ("a workspace of R", (".rda", ".rdata"), (b"RDX", b"RDA"),
+     _r('write.csv(get(load("{name}")[1]), "{csv}", row.names = FALSE)'), ""),
+    ("an Avro file", (".avro",), (b"Obj\x01",),
+     _python("import polars; polars.read_avro({name}).write_csv({csv})"), "it needs the package polars"),
+    ("a pickle", (".pkl", ".pickle"), (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+     _python(PANDAS.format("read_pickle")), PICKLE),
+    ("an HDF5 file", (".h5", ".hdf5", ".hdf"), (b"\x89HDF",), _python(PANDAS.format("read_hdf")),
+     f"it needs the package tables, and {PICKLE.replace('a pickle', 'it')}"),
+    ("a file of MATLAB", (".mat",), (b"MATLAB 5.0",),
+     _python("import pandas, scipy.io; found = scipy.io.loadmat({name}); key = [k for k in found if k[0] != '_'][0]; "
+             "pandas.DataFrame(found[key]).to_csv({csv}, index=False)"), ""),
+    ("an array of NumPy", (".npy",), (b"\x93NUMPY",),
+     _python("import numpy, pandas; pandas.DataFrame(numpy.load({name})).to_csv({csv}, index=False)"), ""),
+    ("a TAR archive", (".tar",), (), _shell("tar -xf {name}"), ""),
+    ("a Zstandard file", (".zst",), (b"\x28\xb5\x2f\xfd",), _shell("zstd -d {name}"), ""),
+    ("a 7-Zip archive", (".7z",), (b"7z\xbc\xaf\x27\x1c",), _shell("7z x {name}"), ""),
+    ("a RAR archive", (".rar",), (b"Rar!",), _shell("unrar x {name}"), ""),
+    ("a PDF document", (".pdf",), (b"%PDF-",), _shell("pdftotext -layout {name} {stem}.txt"),
+     "mend the columns by hand"),
+)  # fmt: skip
+
+
+def _check_supported(file: File) -> None:
+    """Raise `UsageError`, with a command that converts the file, if the file's kind is not supported."""
+    for title, endings, magics, line, advice in UNSUPPORTED:
+        tar = title == "a TAR archive" and file.content[257:262] == b"ustar"
+        if tar or file.content.startswith(magics or (b"\0 no magic",)) or file.name.lower().endswith(endings):
+            name = file.name if file.path is None else str(file.path)
+            stem = name.rpartition(".")[0] or name
+            note = f" ({advice})" if advice else ""
+            raise UsageError(f"{file.name} is {title}, which is not read; convert it: {line(name, stem)}{note}")
+
 
 # drawn: number of first lines that are checked for a drawn table
 def _check_is_table(text: str, name: str, *, drawn: int = 20) -> None:
@@ -78,18 +146,11 @@ def _read(kind: FileKind, file: File) -> Contents:
         raise UsageError(f"{file.name} does not fit into memory: {STREAMED}") from None
 
 
-def read_file(file: File) -> Contents:
-    """Return column names and rows. Raises `UsageError`, in one line, for a file that is not a table."""
-    file, kind = _opened(file)
-    if file.part is not None and not kind.holds:
-        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
-    return _read(kind, file)
-
-
 def read_split(file: File) -> tuple[Contents, str]:
     """Return column names and rows, and the split named after the last `#`; "" if none is named.
 
-    In a file with several tables the first `#` names the table, and a second `#` names the split.
+    In a file with several tables the first `#` names the table, and a second `#` names the split. Raises `UsageError`,
+    in one line, for a file that is not a table.
     """
     file, kind = _opened(file)
     if file.part is None:
@@ -154,7 +215,7 @@ def kind_of(file: File) -> FileKind:
         text = kind is WORKBOOK and b"\0" not in file.content[:START] and not file.content.startswith(ZIP)
         if name.endswith(kind.endings) and not text:
             return kind
-    check_supported(file)
+    _check_supported(file)
     start = decoded(file.content, file.name, file.form.encoding)[:START]
     if name.endswith(ARFF.endings) or arff_files.begins_arff(start):
         return ARFF

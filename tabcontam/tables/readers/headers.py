@@ -1,7 +1,7 @@
 """The header, which is the record that names a table's columns, and the lines above it, such as a title or comments."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -49,7 +49,13 @@ def find_head(records: Sequence[Record], form: TextFormat, where: Callable[[int]
     if above and not _is_names(even, weakly=all(len(_filled(record)) <= 1 or _is_comment(record) for record in above)):
         whole = [record for record in records[first:] if len(record) == width]
         if any(len(record) != width for record in above) or not _is_of_table(above, even):
-            raise UsageError(_unclear(where(first), len(_filled(above[0])), width))
+            filled = len(_filled(above[0]))
+            cells = "1 cell" if filled == 1 else f"{filled} cells"
+            raise UsageError(
+                f"{where(first)} has {cells}, and the table has {width} columns, so that this may be a title or a part "
+                f"of the header; name the header's line with {option('header_line', 'N')}, or remove the lines above "
+                "the table"
+            )
         start, even = first, whole
     header = len(records[start]) == width and has_header(even)
     if header and (below := _second_header(even[1:])):
@@ -99,16 +105,12 @@ def _is_of_table(above: Sequence[Record], even: Sequence[Record]) -> bool:
     """Return whether the short records `above` belong to the table, as rows or as an incomplete header."""
     if len(above) == 1 and (len(above[0]) == 2 or not above[0][0].strip() or _is_comment(above[0])):
         return True
-    return all(
-        any(_vote(cell, others) < 0 or cell in others for cell, others in _cells_with_others(record, even))
-        for record in above
-    )
 
+    def fits(record: Record) -> bool:
+        columns = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
+        return any(cell in others or (others and _vote(cell, others) < 0) for cell, others in columns)
 
-def _cells_with_others(record: Record, even: Sequence[Record]) -> Iterable[tuple[str, set[str]]]:
-    """Return each filled cell of a record with the other values of its column; columns without values are left out."""
-    found = ((cell, _others(even, index)) for index, cell in enumerate(record) if not _is_missing(cell))
-    return ((cell, others) for cell, others in found if others)
+    return all(map(fits, above))
 
 
 def _is_names(even: Sequence[Record], *, weakly: bool) -> bool:
@@ -156,14 +158,6 @@ def _second_header(rows: Sequence[Record]) -> list[str]:
         if len(columns) > 1 and (len(cells) > 1 or (cells and alone)) and all(map(_UNIT.search, cells)):
             return cells
     return []
-
-
-def _unclear(where: str, filled: int, width: int) -> str:
-    cells = "1 cell" if filled == 1 else f"{filled} cells"
-    return (
-        f"{where} has {cells}, and the table has {width} columns, so that this may be a title or a part of the header; "
-        f"name the header's line with {option('header_line', 'N')}, or remove the lines above the table"
-    )
 
 
 def _others(rest: Sequence[Record], index: int) -> set[str]:

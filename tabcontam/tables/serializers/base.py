@@ -127,11 +127,8 @@ class Escapes:
 
     def write(self, cell: str) -> str:
         """Return the cell with its escapes."""
-        if "\\" not in cell and cell.isprintable() and not any(mark in cell for mark in self.marks):
-            return cell  # nearly all cells
-        if not (LINE_BREAK.search(cell) or self._pattern.search(cell) or any(mark in cell for mark in self.marks)):
-            return cell
-        return self.write_all(cell)
+        special = LINE_BREAK.search(cell) or self._pattern.search(cell) or any(mark in cell for mark in self.marks)
+        return self.write_all(cell) if special else cell
 
     def write_all(self, cell: str) -> str:
         """Return the cell with a backslash before every character that may have one."""
@@ -140,13 +137,13 @@ class Escapes:
 
     def read(self, text: str) -> str:
         """Return the original cell of a text with these escapes."""
-        return self._pattern.sub(_unescaped, text) if "\\" in text else text
+
+        def plain(match: re.Match[str]) -> str:
+            letter, code = match.groups()
+            return chr(int(code, 16)) if code else UNESCAPED.get(letter, letter)
+
+        return self._pattern.sub(plain, text) if "\\" in text else text
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(rf"\\(?:([nr\\{re.escape(self.marks + self.more)}])|u([0-9a-f]{{4}}))")
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    letter, code = match.groups()
-    return chr(int(code, 16)) if code else UNESCAPED.get(letter, letter)

@@ -3,8 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from tabcontam.tables.serializers.base import Serializer, quoted
 from tabcontam.tables.table import Cell
@@ -16,12 +14,11 @@ STRICT = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, ob
 LOOSE = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str, strict=False)
 
 
-@dataclass(frozen=True)
 class JsonRows(Serializer):
     """A row as one JSON object. Numbers in JSON's notation have no quotes and keep their digits; null is missing."""
 
-    form: ClassVar[str] = "json"
-    closing: ClassVar[str] = "}"
+    form = "json"
+    closing = "}"
 
     def before(self, columns: Sequence[str]) -> list[str]:
         return [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]

@@ -4,8 +4,6 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import ClassVar
 
 from tabcontam.reading.numbers import is_number
 from tabcontam.tables.serializers.base import Escapes, Serializer
@@ -21,7 +19,7 @@ BAR = re.compile(r"((?:[^|\\]|\\.|\\$)*)(?:\||$)", re.DOTALL)
 class LineRows(Serializer):
     """A form in which a row is a line of cells, below a line of feature names."""
 
-    names_features: ClassVar[bool] = False
+    names_features = False
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
         """Return the values of asked features, found by a header in the text, or in a line with one cell for each."""
@@ -40,11 +38,10 @@ class LineRows(Serializer):
         return ", ".join(cell or "" for cell in next(self.cuts(line), []))
 
 
-@dataclass(frozen=True)
 class CsvRows(LineRows):
     r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`, a line break `\n`."""
 
-    form: ClassVar[str] = "csv"
+    form = "csv"
 
     def before(self, columns: Sequence[str]) -> list[str]:
         return ["", *("," for _ in columns[1:])]
@@ -112,12 +109,11 @@ def _fields(text: str) -> list[Cell]:
             return cells
 
 
-@dataclass(frozen=True)
 class MarkdownRows(LineRows):
     r"""A row between bars. A missing value is blank, an empty text is `""`, a bar is `\|`, a line break is `\n`."""
 
-    form: ClassVar[str] = "markdown"
-    closing: ClassVar[str] = " |"
+    form = "markdown"
+    closing = " |"
 
     def before(self, columns: Sequence[str]) -> list[str]:
         return ["| ", *(" | " for _ in columns[1:])]

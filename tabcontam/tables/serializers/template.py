@@ -50,8 +50,16 @@ class TemplateRows(Serializer):
         for column, start, following in zip(columns, before, [*before[1:], ""], strict=True):
             if not text.startswith(start, position):
                 raise ValueError(f"no feature {column!r} at character {position}")
-            cell, position = self._cell(text, position + len(start), following)
-            cells.append(cell)
+            position += len(start)
+            if text.startswith('"', position):
+                value, position = json.JSONDecoder().raw_decode(text, position)
+                cells.append(str(value))
+                continue
+            end = text.find(following, position) if following else len(text)
+            if end < 0:
+                raise ValueError(f"no {following!r} after character {position}")
+            cells.append(text[position:end] or None)
+            position = end
         return tuple(cells)
 
     def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
@@ -79,15 +87,6 @@ class TemplateRows(Serializer):
         """Return the text before a feature's value: the specifier, the name and the separator."""
         plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
-
-    def _cell(self, text: str, position: int, following: str) -> tuple[Cell, int]:
-        if text.startswith('"', position):
-            value, end = json.JSONDecoder().raw_decode(text, position)
-            return str(value), end
-        end = text.find(following, position) if following else len(text)
-        if end < 0:
-            raise ValueError(f"no {following!r} after character {position}")
-        return text[position:end] or None, end
 
     def _loose_cell(self, text: str, position: int) -> Cell:
         rest = text[position:].removeprefix(" ")

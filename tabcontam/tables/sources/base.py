@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from tabcontam.errors import UsageError
 from tabcontam.tables.file_specs import without_split
 from tabcontam.tables.readers.base import File
-from tabcontam.tables.readers.file_kinds import read_file, read_split, stem
+from tabcontam.tables.readers.file_kinds import read_split, stem
 from tabcontam.tables.table_contents import Contents
 
 
@@ -44,7 +44,7 @@ def read_source(source: TableSource) -> tuple[Contents, str]:
     found, split = read_split(source.files[0])
     columns, rows = found
     for file in source.files[1:]:
-        others, more = read_file(file)
+        others, more = read_split(file)[0]
         if others != columns:
             first = source.files[0].name
             raise UsageError(f"{source.name}: {file.name} has other columns than {first}; name one file after a #")

@@ -47,10 +47,11 @@ def read_hugging_face(spec: str, form: TextFormat) -> TableSource:
     about = read_description(lambda: _asked(f"{SITE}/api/datasets/{found[1]}", token), unknown)
     if not isinstance(about, dict):
         raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
-    splits, commit = _splits(about), str(about.get("sha") or "")
+    commit = str(about.get("sha") or "")
     if not _COMMIT.fullmatch(commit):
         raise UsageError(f"{named}: Hugging Face does not state its commit; try again later")
     data = _data_files(about)
+    splits = _splits(about, data)
     paths = _files_of_part(named, part, splits, data)
     split = part.rpartition("/")[2] if part in splits and part not in data else ""
     address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
@@ -85,9 +86,8 @@ def _data_files(about: Mapping[str, Any]) -> list[str]:
     )  # fmt: skip
 
 
-def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
+def _splits(about: Mapping[str, Any], files: Sequence[str]) -> dict[str, list[str]]:
     """Return the files of each split, as the dataset's card on Hugging Face states, or else by words in file names."""
-    files = _data_files(about)
     card = about.get("cardData")
     configs = card.get("configs") if isinstance(card, dict) else None
     stated = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
@@ -104,23 +104,20 @@ def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
         words = re.split(r"[^a-z]+", path.lower())
         own_split = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
         if own_split is None:  # the file belongs to no split
-            return {"train": files} if len(files) == 1 else {path: [path] for path in files}
+            return {"train": list(files)} if len(files) == 1 else {path: [path] for path in files}
         found.setdefault(own_split, []).append(path)
     return found
 
 
 def _patterns(stated: object) -> list[tuple[str, list[str]]]:
     """Return the splits of a config, each with its file patterns, for every notation that cards use."""
-    if isinstance(stated, str):
-        return [("train", [stated])]
     splits = []
-    for entry in stated if isinstance(stated, list) else []:
-        if isinstance(entry, str):
-            splits.append(("train", [entry]))
-        elif isinstance(entry, dict):
-            paths = entry.get("path")
+    for entry in [stated] if isinstance(stated, str) else stated if isinstance(stated, list) else []:
+        named = {"path": entry} if isinstance(entry, str) else entry
+        if isinstance(named, dict):
+            paths = named.get("path")
             patterns = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
-            splits.append((str(entry.get("split", "train")), patterns))
+            splits.append((str(named.get("split", "train")), patterns))
     return splits
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from email.message import Message
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
@@ -131,27 +130,22 @@ def _from_network(address: str, token: str | None, *, silence_seconds: float = 3
     shown = address.partition("?")[0]
     try:
         with opener(_CarefulRedirects).open(request, timeout=silence_seconds) as response:
-            content = _content(response, response.headers, shown)
+            content = _content(response, shown)
             named, kind = response.headers.get_filename("") or "", response.headers.get_content_type()
     except HTTPError as error:
         error.close()
-        raise _refused(shown, error) from None
+        message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
+        advice = "; try again later" if error.code >= 500 else "; check the address"
+        if error.code in LEAVE:
+            advice = ": it asks for a login; fetch the file yourself, and give the file"
+        raise UsageError(message + advice) from None
     except (OSError, HTTPException, ValueError) as error:
         reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
         raise UsageError(f"{shown} cannot be fetched ({reason}); try again, or give the file itself") from None
     return FetchedFile(content, os.path.basename(named.replace("\\", "/")), kind)
 
 
-def _refused(shown: str, error: HTTPError) -> UsageError:
-    message = f"{shown} cannot be fetched (HTTP {error.code} {one_line(Exception(error.reason), 80)})"
-    if error.code in LEAVE:
-        return UsageError(f"{message}: it asks for a login; fetch the file yourself, and give the file")
-    return UsageError(f"{message}; try again later" if error.code >= 500 else f"{message}; check the address")
-
-
-def _content(
-    response: Any, headers: Message, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024
-) -> bytes:
+def _content(response: Any, shown: str, *, whole_seconds: float = 600.0, chunk: int = 1024 * 1024) -> bytes:
     """Return all bytes of a response. Raises `UsageError` above the limits of size and time, OSError if cut off."""
     deadline, parts, size = time.monotonic() + whole_seconds, [], 0
     while part := response.read1(chunk):  # in small parts, to check the time after each
@@ -161,7 +155,7 @@ def _content(
             raise UsageError(f"{shown} is larger than {base.LARGEST // 1024**2} MiB; fetch it, and give a part of it")
         if time.monotonic() > deadline:
             raise UsageError(f"{shown} takes longer than {whole_seconds / 60:.0f} minutes; fetch it, and give the file")
-    stated = headers.get("Content-Length", "")
+    stated = response.headers.get("Content-Length", "")
     if stated.isdecimal() and int(stated) != size:
         raise OSError(f"it ended after {size:,} of {int(stated):,} bytes")
     return b"".join(parts)

@@ -22,7 +22,6 @@ from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed, Feat
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed, FeatureValuesUninformed
 from tabcontam.evidence.knowledge.recognition import RecognitionExamples, RecognitionFeatures
 from tabcontam.evidence.knowledge.strangers import strangers
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import Card, Edition, load_cards
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
@@ -56,7 +55,7 @@ def asked(test: base.Test, table: Table, seed: int = 0) -> Sequence[Query]:
 
 def read(test: base.Test, query: Query, text: str | None, state: ReplyState = ReplyState.OK) -> Reading:
     reply = Reply("", ReplyState.REFUSED) if text is None else Reply(text, state)
-    return test.read(query, reply, IS, english())
+    return test.read(query, reply, IS)
 
 
 def weighed(test: base.Test, queries: Sequence[Query], answer: Answerer) -> Evidence:
@@ -64,7 +63,7 @@ def weighed(test: base.Test, queries: Sequence[Query], answer: Answerer) -> Evid
     for query in queries:
         text = answer(query)
         reply = Reply("", ReplyState.REFUSED) if text is None else Reply(text, ReplyState.OK)
-        trials.append(Trial(query, reply, test.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, test.read(query, reply, IS)))
     return test.weigh(trials, LEVEL)
 
 

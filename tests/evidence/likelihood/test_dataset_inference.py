@@ -24,7 +24,6 @@ from tabcontam.evidence.thresholds import MOST_ROWS_A_SIDE
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import Model
 from tabcontam.models.openai.provider import OpenAIModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
@@ -57,7 +56,7 @@ def answered(queries: Iterable[Query], nats: Sequence[float]) -> list[Trial]:
             *(token for token in tokens if token.text),
             *([Token(question.text[before:], 0.0)] * (before < len(question.text))),
         )
-        trials.append(read_trial(TEST, Trial(query, Scores(told, ReplyState.OK)), IS, english()))
+        trials.append(read_trial(TEST, Trial(query, Scores(told, ReplyState.OK)), IS))
     return trials
 
 
@@ -180,7 +179,7 @@ def test_what_is_usual_is_set_off() -> None:
 
 def test_rows_that_were_not_scored_are_no_answers() -> None:
     failed = [Trial(query, Scores((), ReplyState.FAILED, "gone")) for query in asked()]
-    evidence = TEST.weigh([read_trial(TEST, trial, IS, english()) for trial in failed], 0.01)
+    evidence = TEST.weigh([read_trial(TEST, trial, IS) for trial in failed], 0.01)
     assert (evidence.answered, evidence.p_value, evidence.interval) == (0, 1.0, None)
 
 

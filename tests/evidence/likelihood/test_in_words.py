@@ -17,7 +17,6 @@ from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
 from tabcontam.evidence.mixins import InWordsTest
 from tabcontam.evidence.thresholds import MOST_SAMPLED_ROWS
 from tabcontam.models.base import PromptForm
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.commands import tabcontam
@@ -39,7 +38,7 @@ def worded(test: InWordsTest, samples: int | None = None) -> Test:
 
 def answered(test: Test, query: Query, said: str | Reply) -> Trial:
     reply = Reply(said, ReplyState.OK) if isinstance(said, str) else said
-    return Trial(query, reply, test.read(query, reply, IS, english()))
+    return Trial(query, reply, test.read(query, reply, IS))
 
 
 def weighed(test: Test, table: Table, says: Says, seed: int = 0) -> Evidence:
@@ -131,7 +130,7 @@ def test_each_sample_is_a_query_of_its_own_and_stands_in_the_trials() -> None:
     trial = answered(test, second, own(second))
     again = trial_of(json.loads(json.dumps(trial_line(cell, PromptForm.CHAT, trial, paper_rules=False))))
     assert again.query.prompt.sample == 2
-    read = replace(again, reading=RANK.read(again.query, again.reply, IS, english()))
+    read = replace(again, reading=RANK.read(again.query, again.reply, IS))
     assert RANK.weigh([read], 0.01).answered == 1  # a past run is judged by the test itself
 
 

@@ -15,7 +15,6 @@ from tabcontam.evidence.likelihood.last_digits import Digits
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.ngram_model import build
-from tabcontam.reading.word_decision import english
 from tabcontam.statistics import permutation_tests
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
@@ -44,7 +43,7 @@ def noise(rows: int = 150, seed: int = 0) -> Table:
 
 def weighed(queries: Sequence[Query], answers: Sequence[Likelihoods], serializer: Serializer = CSV) -> Evidence:
     pairs = zip(queries, answers, strict=True)
-    trials = [Trial(query, answer, TEST.read(query, answer, serializer, english())) for query, answer in pairs]
+    trials = [Trial(query, answer, TEST.read(query, answer, serializer)) for query, answer in pairs]
     return TEST.weigh(trials, 0.01)
 
 
@@ -271,7 +270,7 @@ def test_rows_that_were_not_scored_do_not_count() -> None:
     assert evidence.answered == len(half[::2])
     assert (evidence.p_value or 1) < 0.001
     assert f"{len(half) // 2} of {len(half)} rows were not scored" in evidence.sentence
-    assert not TEST.read(queries[0], Likelihoods((nan, 0.0), ReplyState.OK), CSV, english()).readable
+    assert not TEST.read(queries[0], Likelihoods((nan, 0.0), ReplyState.OK), CSV).readable
 
 
 def test_one_column_alone_is_told_before_it_is_asked() -> None:

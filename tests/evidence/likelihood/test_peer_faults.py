@@ -33,7 +33,6 @@ from tabcontam.evidence.likelihood.surrogate_rank import SampledRank, SurrogateR
 from tabcontam.evidence.order.row_order import RowOrder, published_p_value
 from tabcontam.evidence.questions import Token
 from tabcontam.reading.answer_text import value_key
-from tabcontam.reading.word_decision import english
 from tabcontam.statistics.auc import independent
 from tabcontam.statistics.rank_sums import rank_sum_tail
 from tabcontam.tables.serializers import load_serializers
@@ -88,10 +87,10 @@ def test_an_answer_is_held_against_the_cell_that_was_hidden_unlike_in_llmsanitiz
             cell for name, cell in zip(table.columns, table.rows[query.row], strict=True) if name != query.asked[0]
         ]
         assert query.expected == (own,)
-        assert test.read(query, Reply(own, ReplyState.OK), IS, english()).hit
+        assert test.read(query, Reply(own, ReplyState.OK), IS).hit
         for other in others:
             if other and value_key(other) != value_key(own):
-                assert not test.read(query, Reply(other, ReplyState.OK), IS, english()).hit
+                assert not test.read(query, Reply(other, ReplyState.OK), IS).hit
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -143,5 +142,5 @@ def test_a_refusal_is_no_miss_unlike_in_tabmemcheck(state: ReplyState) -> None:
     assert test is not None
     refused = Reply("", state, "content filter")
     queries = test.planned(ships(), IS, Random(0))
-    trials = [Trial(query, refused, test.read(query, refused, IS, english())) for query in queries]
+    trials = [Trial(query, refused, test.read(query, refused, IS)) for query in queries]
     assert without_evidence(test.weigh(trials, 0.01), trials, test, 0.01).verdict is Verdict.NO_ANSWER

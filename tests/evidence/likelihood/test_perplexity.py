@@ -28,7 +28,6 @@ from tabcontam.models.base import Model
 from tabcontam.models.known.control import open_control
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.models.openai.provider import OpenAIModel
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.serializers.base import quoted
 from tabcontam.tables.table import Table, load_table
@@ -55,7 +54,7 @@ def query(*cells: str | None) -> Query:
 def read(of: Query, tokens: Sequence[tuple[str, float]], state: ReplyState = ReplyState.OK) -> float | None:
     """The bits a character that are read; scores are given in bits, too."""
     scores = Scores(tuple(Token(text, -bits * math.log(2)) for text, bits in tokens), state)
-    parsed = TEST.read(of, scores, IS, english()).parsed
+    parsed = TEST.read(of, scores, IS).parsed
     return None if parsed is None else float(str(parsed).split()[0])
 
 
@@ -169,7 +168,7 @@ def weighed(*pairs: tuple[float | None, float | None]) -> Evidence:
             asked = replace(query("39"), id=f"q{number}{'-twin' * bool(decoy_of)}", decoy_of=decoy_of)
             tokens = (Token("The age is ", 0.0), Token("39", -2 * (bits or 0.0) * math.log(2)))
             scores = Scores((), ReplyState.FAILED, "gone") if bits is None else Scores(tokens, ReplyState.OK)
-            trials.append(read_trial(TEST, Trial(asked, scores), IS, english()))
+            trials.append(read_trial(TEST, Trial(asked, scores), IS))
     return TEST.weigh(trials, 0.01)
 
 
@@ -209,7 +208,7 @@ def test_one_who_read_the_table_is_told_from_one_who_read_a_twin(table: str) -> 
 
 def session(model: Model, folder: Path, table: Table) -> Session:
     cells: list[PlannedResult] = plan([RunSource(model)], [table], [IS], [TEST], RunConfig(queries=40))
-    return Session(cells, RunConfig(queries=40), english(), Journal(folder), Progress())
+    return Session(cells, RunConfig(queries=40), Journal(folder), Progress())
 
 
 def result(model: Model, folder: Path, table: Table) -> Result:

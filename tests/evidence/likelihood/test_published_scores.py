@@ -32,7 +32,6 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.known.control import open_control
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -50,7 +49,7 @@ def read(test: Test, tokens: Sequence[Told], *cells: str | None, above: str = ""
     columns = ("age", "job", "city")[: len(cells)]
     query = Query("q", lambda: Passage(above + IS.row(columns, cells)), columns, cells, 1)
     scores = Scores(tuple(Token(text, -nats, *moments) for text, nats, *moments in tokens), ReplyState.OK)
-    parsed = test.read(query, scores, IS, english()).parsed
+    parsed = test.read(query, scores, IS).parsed
     return None if parsed is None else float(str(parsed).split()[0])
 
 
@@ -187,7 +186,7 @@ def weighed(test: PairedScore, *pairs: tuple[float | None, float | None]) -> Evi
                           ("39",), 1, decoy_of=decoy_of)  # fmt: skip
             tokens = (Token("The age is ", 0.0), Token("39", -(nats or 0.0)))
             scores = Scores((), ReplyState.FAILED, "gone") if nats is None else Scores(tokens, ReplyState.OK)
-            trials.append(read_trial(test, Trial(query, scores), IS, english()))
+            trials.append(read_trial(test, Trial(query, scores), IS))
     return test.weigh(trials, 0.01)
 
 
@@ -215,7 +214,7 @@ def of_control(kind: str, test: Test, table: Table) -> Evidence:
     async def scored() -> list[Trial]:
         return [Trial(query, await model.score(ModelRequest(query.question, query.max_tokens))) for query in queries]
 
-    return test.weigh([read_trial(test, trial, IS, english()) for trial in asyncio.run(scored())], 0.01)
+    return test.weigh([read_trial(test, trial, IS) for trial in asyncio.run(scored())], 0.01)
 
 
 @pytest.mark.slow

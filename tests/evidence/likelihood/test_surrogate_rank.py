@@ -18,7 +18,6 @@ from tabcontam.evidence.likelihood.surrogate_rank import SurrogateRank
 from tabcontam.evidence.thresholds import RANKED_SURROGATES
 from tabcontam.models.base import ModelRequest, PromptForm
 from tabcontam.models.known.control import open_control
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.known_rows import with_known
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
@@ -53,7 +52,7 @@ def trials(table: Table, scorer: Scorer) -> list[Trial]:
         assert isinstance(asked, Endings)
         scores = [scorer(query, value, text) for value, text in zip(values, asked.endings, strict=True)]
         reply = Likelihoods(tuple(scores), ReplyState.OK)
-        found.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        found.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return found
 
 
@@ -71,7 +70,7 @@ def of_control(table: Table, kind: str) -> Evidence:
 
     async def each(query: Query) -> Trial:
         reply = await model.answer(ModelRequest(query.question))
-        return Trial(query, reply, TEST.read(query, reply, IS, english()))
+        return Trial(query, reply, TEST.read(query, reply, IS))
 
     return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
 
@@ -258,7 +257,7 @@ def test_below_twenty_rows_it_is_too_small() -> None:
 def test_an_answer_without_all_likelihoods_is_unreadable() -> None:
     (query, *_) = TEST.queries(crops(60), IS, Random(0))
     for reply in (Likelihoods((), ReplyState.FAILED, "no"), Likelihoods((1.0, 2.0), ReplyState.OK)):
-        assert not TEST.read(query, reply, IS, english()).readable
+        assert not TEST.read(query, reply, IS).readable
     empty = TEST.weigh([], 0.01)
     assert (empty.p_value, empty.answered, empty.recalled_bits) == (1.0, 0, 0.0)
 
@@ -272,7 +271,7 @@ def test_trials_that_are_read_back_weigh_as_much() -> None:
     for line in lines:
         trial = trial_of(line)
         assert isinstance(trial.reply, Likelihoods)
-        again.append(replace(trial, reading=TEST.read(trial.query, trial.reply, IS, english())))
+        again.append(replace(trial, reading=TEST.read(trial.query, trial.reply, IS)))
     assert TEST.weigh(again, 0.01) == TEST.weigh(own, 0.01)
 
 
@@ -295,7 +294,7 @@ def test_rows_that_were_not_scored_are_told() -> None:
     """Rows that are longer than a model's context, for example: the others are weighed, and the sentence says so."""
     scored = trials(crops(160), lambda query, value, text: 0.0)
     lost = Likelihoods((), ReplyState.FAILED, "the text is too long: 49 tokens; the model takes 30")
-    unread = [replace(one, reply=lost, reading=TEST.read(one.query, lost, IS, english())) for one in scored[:30]]
+    unread = [replace(one, reply=lost, reading=TEST.read(one.query, lost, IS)) for one in scored[:30]]
     part = [*scored[30:], *unread]
     found = TEST.weigh(part, 0.01)
     assert (found.asked, found.answered) == (len(scored), len(scored) - 30)

@@ -18,7 +18,6 @@ from tabcontam.evidence.order.row_order import RowOrder, published_p_value
 from tabcontam.evidence.questions import Endings
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.control import open_control
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 from tests.evidence.comparing import made, question_of
@@ -55,7 +54,7 @@ def questions(table: Table, seed: int = 0, serializer: Serializer = IS) -> list[
 
 def weighed(queries: Sequence[Query], answers: Sequence[Likelihoods]) -> Evidence:
     pairs = zip(queries, answers, strict=True)
-    return TEST.weigh([Trial(query, answer, TEST.read(query, answer, IS, english())) for query, answer in pairs], 0.01)
+    return TEST.weigh([Trial(query, answer, TEST.read(query, answer, IS)) for query, answer in pairs], 0.01)
 
 
 def scored(table: Table, scorer: Scorer, seed: int = 0, serializer: Serializer = CSV) -> Evidence:
@@ -351,7 +350,7 @@ def test_shards_that_were_not_scored_do_not_count() -> None:
     assert evidence.sentence.endswith("; 2 of 3 shards were not scored")
     assert weighed(queries, [too_long] * 3).p_value == 1.0
     for values in ((inf, 0.0), (0.0,) * 26):
-        assert not TEST.read(queries[0], replace(first, values=values), IS, english()).readable
+        assert not TEST.read(queries[0], replace(first, values=values), IS).readable
 
 
 def test_a_table_that_leaves_too_little_to_change_is_told_before_it_is_asked() -> None:

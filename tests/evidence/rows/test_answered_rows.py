@@ -13,7 +13,6 @@ from tabcontam.evidence.base import BetPlace, Evidence, FeatureFacts, Query, Rep
 from tabcontam.evidence.rows.answered_rows import answered_rows
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion
 from tabcontam.evidence.samples import repeated, sampled_query
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -30,7 +29,7 @@ def asked() -> tuple[Query, ...]:
 
 def read(query: Query, text: str) -> Trial:
     reply = Reply(text, ReplyState.OK)
-    return Trial(query, reply, TEST.read(query, reply, IS, english()))
+    return Trial(query, reply, TEST.read(query, reply, IS))
 
 
 def one_cell(*answers: str) -> list[Trial]:

@@ -11,7 +11,6 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import complete_reply, read_trial
 from tabcontam.models.base import WENT_ON
 from tabcontam.reading.endless_answers import goes_on
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 
@@ -28,7 +27,7 @@ CELLS = {"petal length (cm)": "1.3", "petal width (cm)": "0.2", "target": "0"}
 def read(text: str, detail: str, test: Test = COMPLETION, query: Query = QUERY) -> tuple[ReplyState, bool, object]:
     """What becomes of a reply that was cut: its state, whether it is read, and as what."""
     trial = complete_reply(test, Trial(query, Reply(text, ReplyState.TRUNCATED, detail)), IS)
-    reading = read_trial(test, trial, IS, english()).reading
+    reading = read_trial(test, trial, IS).reading
     assert reading is not None
     return trial.reply.state, reading.readable, reading.parsed if reading.readable else None
 

@@ -12,7 +12,6 @@ from tabcontam.evidence.mixins import WordedTest
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.score.memory_share import TwinShareTest
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -35,7 +34,7 @@ def query(test: str, form: str, first: int, last: int = len(COLUMNS), row: tuple
 
 
 def read(query: Query, text: str, form: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TESTS[query.id.partition("_")[0]].read(query, Reply(text, state), FORMS[form], english())
+    return TESTS[query.id.partition("_")[0]].read(query, Reply(text, state), FORMS[form])
 
 
 LAST = [  # the last two cells, in ways that are read whatever the form of the prompt

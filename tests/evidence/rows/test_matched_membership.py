@@ -15,7 +15,6 @@ from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.altered_rows import blind_alteration, checked
 from tabcontam.evidence.rows.matched_membership import MatchedMembership
 from tabcontam.evidence.thresholds import MOST_BLIND_AUC
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.made_tables import ships
@@ -29,7 +28,7 @@ def weighed(queries: list[Query], answer: Callable[[Query], str]) -> Evidence:
     trials = []
     for query in queries:
         reply = Reply(answer(query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, 0.01)
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 
@@ -25,7 +24,7 @@ def weighed(answer: Callable[[Query], str]) -> Evidence:
     trials = []
     for query in asked():
         reply = Reply(answer(query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, 0.01)
 
 

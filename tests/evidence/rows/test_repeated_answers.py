@@ -10,7 +10,6 @@ from tabcontam.evidence.base import Message, Prompt, Query, Reply, ReplyState, T
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.repeated_answers import without_repeats
 from tabcontam.evidence.trial_reading import read_trial
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 
 COMMENTS = ("Arrived on time", "Box was a bit wet", "Too small for me", "Works as it should")
@@ -26,7 +25,7 @@ def read(texts: Sequence[str], listed: Sequence[str] = (), name: str = "comment"
         for place in range(len(texts))
     ]
     trials = [Trial(query, Reply(text, ReplyState.OK)) for query, text in zip(queries, texts, strict=True)]
-    return [read_trial(test, trial, serializer, english()) for trial in trials]
+    return [read_trial(test, trial, serializer) for trial in trials]
 
 
 def readable(trials: Sequence[Trial]) -> list[bool]:

@@ -13,7 +13,6 @@ from tabcontam.evidence.base import Evidence, FeatureFacts, Message, Prompt, Que
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.row_test import CellTest, RowTest
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import made_table, ships
 
@@ -44,7 +43,7 @@ def person(number: int, age: str | None = "39", sex: str | None = "female") -> Q
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> Evidence:
     test = by_id()[asked[0].id.rpartition("-")[0]]
     replies = [Reply(text, ReplyState.OK) for text in texts]
-    readings = [test.read(query, reply, IS, english()) for query, reply in zip(asked, replies, strict=True)]
+    readings = [test.read(query, reply, IS) for query, reply in zip(asked, replies, strict=True)]
     return test.weigh(list(map(Trial, asked, replies, readings)), LEVEL)
 
 
@@ -112,7 +111,7 @@ TITANIC = {
 def test_a_wrong_cell_is_not_right_by_anothers_value(text: str) -> None:
     """B4: two Titanic rows counted as complete whose Survived is wrong, since another cell holds a 0."""
     row = query(0, TITANIC, "full_completion")
-    reading = FullCompletion().read(row, Reply(text, ReplyState.OK), IS, english())
+    reading = FullCompletion().read(row, Reply(text, ReplyState.OK), IS)
     assert reading.paper_hit
     assert (reading.hit, reading.right) == (False, ("Pclass", "Name", "Parch"))
     evidence = weighed([row], [text])
@@ -235,7 +234,7 @@ def test_an_answer_that_was_not_read_weighs_nothing() -> None:
     """`control:exposed` was called contaminated with none of its answers read: each was cut."""
     asked = [query(number, {f"c{place}": ("39", AGE) for place in range(9)}, "full_completion") for number in range(9)]
     cut = Reply("The c0 is 39, The c1 is 39, The c2 is 3", ReplyState.TRUNCATED)
-    trials = [Trial(one, cut, FullCompletion().read(one, cut, IS, english())) for one in asked]
+    trials = [Trial(one, cut, FullCompletion().read(one, cut, IS)) for one in asked]
     evidence = FullCompletion().weigh(trials, LEVEL)
     assert (evidence.answered, evidence.recalled_bits, evidence.p_value) == (0, 0, 1)
 
@@ -320,7 +319,7 @@ def test_each_value_of_the_table_is_read_however_unlikely_it_is_there(test: Cell
         other = dict(zip(table.columns, rows[(place * 41) % 240], strict=True))
         given = tuple(other[name] for name in asked.asked)
         text = asked.answering.text(asked, given, asked.prompt)
-        reading = test.read(asked, Reply(text, ReplyState.OK), IS, english())
+        reading = test.read(asked, Reply(text, ReplyState.OK), IS)
         assert reading.parsed == dict(zip(asked.asked, given, strict=True))
 
 

@@ -11,7 +11,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.classification import Classification0Shot
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
@@ -26,7 +25,7 @@ def weighed(answer: Callable[[int, Query], str]) -> Evidence:
     trials = []
     for number, query in enumerate(TEST.queries(IRIS, IS, Random("0"))):
         reply = Reply(answer(number, query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, 0.01)
 
 

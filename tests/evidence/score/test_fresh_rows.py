@@ -12,7 +12,6 @@ import pytest
 
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.document import read_results
@@ -32,7 +31,7 @@ def weighed(say: Callable[[Query], str], asked: Sequence[Query] | None = None) -
     trials = []
     for query in queries() if asked is None else asked:
         reply = Reply(say(query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, 0.01)
 
 

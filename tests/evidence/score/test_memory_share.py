@@ -14,7 +14,6 @@ from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.models.prompt_form import PromptForm
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.twins.twin_making import unseen
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference
@@ -35,7 +34,7 @@ def answered(say: Says, asked: Sequence[Query] | None = None) -> list[Trial]:
     trials = []
     for query in queries() if asked is None else asked:
         reply = Reply(say(query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return trials
 
 
@@ -166,7 +165,7 @@ def test_a_call_that_failed_is_no_wrong_answer() -> None:
     trials = []
     for number, query in enumerate(queries()):
         reply = Reply("", ReplyState.FAILED, "timeout") if number < 20 else Reply(recalling(query), ReplyState.OK)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     found = TEST.weigh(trials, 0.01)
     assert found.answered == 90
     assert "count as wrong" not in found.sentence
@@ -285,7 +284,7 @@ def test_a_trial_that_was_written_down_says_what_its_twin_keeps() -> None:
     cell = {"llm": "m", "dataset": "fleet", "edition": "1", "split": "", "serializer": "is", "prompts": "default"}
     lines = [trial_line(cell | {"test": TEST.id}, PromptForm.CHAT, trial, False) for trial in answered(skilled)]
     trials = [trial_of(json.loads(json.dumps(line))) for line in lines]
-    again = [read_trial(TEST, trial, IS, english()) for trial in trials]
+    again = [read_trial(TEST, trial, IS) for trial in trials]
     assert TEST.weigh(again, 0.01).sentence == weighed(skilled).sentence
 
 

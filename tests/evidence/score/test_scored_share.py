@@ -12,7 +12,6 @@ import pytest
 from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.evidence.score.memory_share import MemoryShare
 from tabcontam.evidence.score.scored_share import LIKELY, WORST, ChanceShares, MemoryShareScored, shared
-from tabcontam.reading.word_decision import english
 from tabcontam.statistics.auc_difference import auc_apart
 from tabcontam.tables.serializers import load_serializers
 from tests.twins.made import fleet
@@ -33,7 +32,7 @@ def trials(say: Says) -> list[Trial]:
         chances = say(query)
         values = tuple(log(chances[name]) for name in query.asked) if chances else ()
         reply = Likelihoods(values, ReplyState.OK if chances else ReplyState.FAILED)
-        found.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        found.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return found
 
 

@@ -9,7 +9,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.evidence.score.versions import VERSIONS, Versions
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.twins.made import fleet
 
@@ -27,7 +26,7 @@ def weighed(say: Says) -> Evidence:
     for query in queries():
         said = say(query)
         reply = Reply(said or "", ReplyState.OK if said is not None else ReplyState.REFUSED)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     return TEST.weigh(trials, 0.01)
 
 

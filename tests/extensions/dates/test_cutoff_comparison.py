@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from tabcontam.extensions.dates.chronological_analysis import chronologies
 from tabcontam.extensions.dates.chronology_sentences import sentences
-from tabcontam.extensions.dates.cutoff_comparison import both_sides
-from tabcontam.extensions.dates.dated_pairs import results_by_dates
+from tabcontam.extensions.dates.dated_pairs import both_sides, results_by_dates
 from tabcontam.verdicts.results import RunResults
 from tests.report.rendered import pages_of
 from tests.verdicts.dated import results

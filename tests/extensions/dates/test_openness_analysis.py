@@ -59,7 +59,7 @@ def test_kinds_are_told_where_there_are_five_llms() -> None:
 
 def test_sizes_are_compared_within_families_alone() -> None:
     told = found(EVERY)
-    assert {line.family: [one.size for one in line.llms] for line in told.families} == {
+    assert {line[0].family: [one.size for one in line] for line in told.families} == {
         "llama": [1, 3, 8],
         "qwen": [0.5, 1.5, 7],
     }

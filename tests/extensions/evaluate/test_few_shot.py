@@ -18,7 +18,6 @@ from tabcontam.extensions.evaluate import shot_learners
 from tabcontam.extensions.evaluate.few_shot import FewShot, FewShotScored, notes
 from tabcontam.extensions.evaluate.shot_draws import draw_shots
 from tabcontam.extensions.evaluate.shot_results import ShotResult, evaluated, fading, place_of
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.serializers import load_serializers, load_template
 from tabcontam.tables.table import Table
@@ -40,7 +39,7 @@ def read(answer: Answers, asked: Sequence[Query]) -> list[Trial]:
     trials = []
     for query in asked:
         reply = answer(query)
-        trials.append(Trial(query, reply, FewShot().read(query, reply, IS, english())))  # type: ignore[arg-type]
+        trials.append(Trial(query, reply, FewShot().read(query, reply, IS)))  # type: ignore[arg-type]
     return trials
 
 

@@ -16,7 +16,6 @@ from tabcontam.extensions.exposed.recipe import recipe
 from tabcontam.models.base import ModelRequest
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.known.exposure_card import read_card
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.extensions.exposed.made_models import made_once
@@ -55,7 +54,7 @@ def weighed(test: Test, table: Table, folder: Path) -> Evidence:
         finally:
             await model.close()
 
-    trials = [read_trial(test, trial, CSV, english()) for trial in asyncio.run(scored())]
+    trials = [read_trial(test, trial, CSV) for trial in asyncio.run(scored())]
     return test.weigh(trials, 0.01)
 
 

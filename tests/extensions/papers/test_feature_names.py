@@ -7,7 +7,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.feature_names import FeatureNames
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.answerers import reply_of
 from tests.made_tables import made_table, ships
@@ -34,7 +33,7 @@ def test_every_name_is_needed_for_the_count() -> None:
     true = queries()[0]
     names = [name for name in true.expected if name]
     for said, whole in ((names, True), (names[1:], False), ([], False)):
-        reading = TEST.read(true, Reply(", ".join(said) or "none", ReplyState.OK), IS, english())
+        reading = TEST.read(true, Reply(", ".join(said) or "none", ReplyState.OK), IS)
         assert reading.paper_hit is whole
 
 
@@ -44,7 +43,7 @@ def test_who_knows_the_names_says_more_of_them_than_of_decoys(kind: str, found: 
     trials = []
     for query in asked:
         reply = reply_of(kind, query, SHIPS)
-        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS)))
     p_value = TEST.weigh(trials, 0.05).p_value
     assert (p_value is not None and p_value < 0.05) is found
 

@@ -11,7 +11,6 @@ from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState,
 from tabcontam.extensions.papers.list_instances import ListInstances
 from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer
 from tabcontam.extensions.papers.thresholds import LISTED_INSTANCES
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
@@ -38,13 +37,13 @@ def asked(table: Table = SHIPS) -> Query:
 
 
 def read(text: str, table: Table = SHIPS, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(asked(table), Reply(text, state), IS, english())
+    return TEST.read(asked(table), Reply(text, state), IS)
 
 
 def weighed(text: str, table: Table = SHIPS) -> Evidence:
     query = asked(table)
     reply = Reply(text, ReplyState.OK)
-    return TEST.weigh([Trial(query, reply, TEST.read(query, reply, IS, english()))], LEVEL)
+    return TEST.weigh([Trial(query, reply, TEST.read(query, reply, IS))], LEVEL)
 
 
 def lines(table: Table = SHIPS, count: int = LISTED_INSTANCES) -> list[str]:

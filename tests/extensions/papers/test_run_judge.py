@@ -21,7 +21,6 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.evidence.completion_pairs import Likeness
 from tabcontam.extensions.papers.completion_judge import BEGGING
 from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, judgements_in
-from tabcontam.reading.word_decision import english
 from tabcontam.report.plan_text import plan_text
 from tabcontam.runs.folder import load
 from tabcontam.runs.rescoring import rescore
@@ -358,7 +357,7 @@ def test_a_run_that_is_stopped_while_the_judge_is_asked_keeps_what_was_judged(tm
         assert before < 32
         held = sum(1 for _ in judgements_in(tmp_path))
         assert held == before
-        holding[:] = [Session((), RunConfig(), english(), Journal(tmp_path / "none"), Progress())]
+        holding[:] = [Session((), RunConfig(), Journal(tmp_path / "none"), Progress())]
         assert only(made(asked)).decision.paper_verdict is Verdict.NOT_DETECTED
         assert len(server.asked) == 32
 

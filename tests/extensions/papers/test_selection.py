@@ -4,7 +4,7 @@ import pytest
 
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import RowCompletion
 
 
 @pytest.mark.parametrize(

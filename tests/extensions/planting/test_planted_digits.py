@@ -15,7 +15,6 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, ReplyState, Trial
 from tabcontam.extensions.planting.planted_digits import Planted
 from tabcontam.extensions.planting.planting_key import drawn_place, read_key
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import DrawnCell, Table
 from tabcontam.tables.twin_tables import twin
@@ -45,7 +44,7 @@ def asked(table: Table, serializer: str = "is") -> list[Query]:
 
 def answered(query: Query, values: Sequence[float], state: ReplyState = ReplyState.OK) -> Trial:
     reply = Likelihoods(tuple(values), state)
-    return Trial(query, reply, TEST.read(query, reply, IS, english()))
+    return Trial(query, reply, TEST.read(query, reply, IS))
 
 
 def weighed(table: Table, likes: Likes) -> Evidence:

@@ -34,7 +34,6 @@ from tabcontam.models.hf.model_tokenizer import PromptTokens
 from tabcontam.models.hf.provider import HFModel
 from tabcontam.models.hf.row_batches import Batcher
 from tabcontam.models.hf.row_ends import RowEnds
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
 from tests.models.hf import tiny
@@ -851,14 +850,14 @@ def test_one_that_learned_the_rows_is_told_from_one_that_did_not(name: str, know
     for folder in (knowing, llama):
         said = replies(opened(folder, batch_size=16), asked)
         assert ReplyState.FAILED not in {reply.state for reply in said}
-        read = [test.read(query, reply, IS, english()) for query, reply in zip(queries, said, strict=True)]
+        read = [test.read(query, reply, IS) for query, reply in zip(queries, said, strict=True)]
         p_values.append(test.weigh(list(map(Trial, queries, said, read)), 0.01).p_value or 0.0)
     assert p_values[0] < 0.01 < p_values[1]
 
 
 def test_one_that_learned_the_rows_needs_fewer_bits_for_them_than_for_a_twins(knowing: Path, tmp_path: Path) -> None:
     cells = plan([RunSource(HFModel(str(knowing)))], [TABLE], [IS], [by_id()["perplexity"]], RunConfig())
-    session = Session(cells, RunConfig(), english(), Journal(tmp_path), Progress())
+    session = Session(cells, RunConfig(), Journal(tmp_path), Progress())
 
     async def whole() -> None:
         await session.connect()

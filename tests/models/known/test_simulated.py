@@ -16,7 +16,6 @@ from tabcontam.evidence.rows.completion_tests import FeatureCompletion, FullComp
 from tabcontam.models.base import ModelRequest, PromptForm
 from tabcontam.models.known.simulated import KINDS, SimulatedModel
 from tabcontam.reading.answer_text import choice_in, declines
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -261,7 +260,7 @@ def test_rows_come_in_the_form_of_the_prompt_and_are_read(test: IncompleteComple
     for asked in test.planned(table, form, Random(1)):
         for kind in ("oracle", "formatter"):
             reply = reply_of(kind, asked, table)
-            assert test.read(asked, reply, form, english()).hit
+            assert test.read(asked, reply, form).hit
         if len(asked.asked) > 1:
             assert reply_of("oracle", asked, table).text == form.row(asked.asked, asked.expected)
 

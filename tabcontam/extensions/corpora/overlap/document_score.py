@@ -20,7 +20,6 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.extensions.corpora.overlap.row_finds import place_of
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 
 
@@ -37,7 +36,7 @@ class DocumentScore(Test):
         """Return the query for one item; `what` is its name, and `further` has texts that help to read matches."""
         return Query(f"{self.id}-{name}", partial(_same, lookup), (what, *further), lookup.texts, max_tokens=1)
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the number of documents that contain the item; unreadable if some documents were not searched."""
         if not isinstance(reply, Matches) or reply.state is not ReplyState.OK:
             return Reading(None, hit=None, paper_hit=False, readable=False)

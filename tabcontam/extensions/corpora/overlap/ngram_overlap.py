@@ -44,7 +44,6 @@ from tabcontam.extensions.corpora.thresholds import (
     SHORT_PIECE_WORDS,
     TULU_CONTAMINATED_SHARE,
 )
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
@@ -125,7 +124,7 @@ class NgramOverlap(Test):
                 queries += _pair(f"{name}-{TWIN}", other, length, None, rng, decoy_of=name)
         return queries
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return the number of a row's pieces that are found; unreadable if some were not searched for and counted."""
         counts = _counts(query, reply)
         if counts is None:

@@ -37,8 +37,7 @@ from tabcontam.extensions.corpora.overlap.searched_rows import (
     with_own,
 )
 from tabcontam.extensions.corpora.thresholds import LEAST_SEARCHED_VALUES, ONE_ABSENT_VALUES, TWO_ABSENT_VALUES
-from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin_rows
@@ -118,7 +117,7 @@ class RowOverlap(LearningTest, FeatureTest):
                 queries.append(_query(f"{name}-{DECOY}", decoy, None, decoy_of=name))
         return queries
 
-    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Answer, serializer: Serializer) -> Reading:
         """Return whether documents contain the row; unreadable if some were not searched, or not for each value."""
         found = read_find(query, reply)
         if found is None:

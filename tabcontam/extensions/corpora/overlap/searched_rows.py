@@ -15,7 +15,7 @@ from tabcontam.evidence.rows.drawable_cells import can_be_drawn, rows_unlike_oth
 from tabcontam.evidence.thresholds import LEAST_CHANCE, MOST_HIDDEN_FEATURES, MOST_RANKED_ROWS
 from tabcontam.extensions.corpora.thresholds import LEAST_SEARCHED_VALUES, MOST_EQUAL_SLOTS, SEARCHED_SURROGATES
 from tabcontam.tables.cached_facts import cached_fact
-from tabcontam.tables.equivalent_columns import reduce_table
+from tabcontam.tables.entities import reduce_table
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Cell, Table

@@ -42,10 +42,7 @@ def measured_by(measure: OverlapMeasure) -> Iterator[None]:
 
 
 def overlaps(trials: Iterable[Trial]) -> list[OverlapPair]:
-    """Return the overlaps of the paper's instances with both answers; a reply without text counts as an empty text.
-
-    If the measure is `joined` and the instance is a single text, both texts begin with the first piece.
-    """
+    """Return the overlaps of the paper's instances with both answers; a reply without text counts as an empty text."""
     own = {trial.query.id: trial for trial in trials if trial.query.paper}
     general_arm = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
     pairs = ((own[guided], general) for guided, general in general_arm.items() if guided in own)

@@ -31,7 +31,7 @@ from tabcontam.extensions.papers.thresholds import (
     SHOWN_SHARES,
 )
 from tabcontam.tables import row_draws
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
@@ -76,10 +76,7 @@ def read_of(task: TextTask) -> tuple[str, ...]:
 
 
 def cut_texts(table: Table, task: TextTask, rng: Random) -> list[CutText]:
-    """Return the ten instances of the published rule, and further ones with second pieces of at least twelve words.
-
-    Raises `Skip` if no text can be cut in two.
-    """
+    """Return the published rule's ten instances, and further ones with longer second pieces. Raises `Skip`."""
     wanted = set(not_known(table, range(len(table.rows))))
     rows = [row for row in row_draws.by_content(table) if row in wanted]
     rng.shuffle(rows)
@@ -102,10 +99,7 @@ def cut_texts(table: Table, task: TextTask, rng: Random) -> list[CutText]:
 
 
 def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
-    """Return the two pieces of a row's text, or the two sentences of a pair; None if one of them is empty.
-
-    If the table has a text and its summary, the prompt neither shows nor asks the text.
-    """
+    """Return the two pieces of a text, or the two sentences of a pair; None if one of them is empty."""
     cells = [table.rows[row][table.columns.index(name)] for name in read_of(task)]
     share = share_shown(rng)
     if any(table.is_missing(cell) for cell in cells):
@@ -149,17 +143,14 @@ def elsewhere(
 
 
 def cut_rows(table: Table, rng: Random) -> list[CutRow]:
-    """Return the ten rows of the published rule, and further rows that the baseline predicts worst.
-
-    A row is asked only if no other row has the same shown cells. Raises `Skip` if there is none.
-    """
+    """Return the published rule's ten rows, and the rows predicted worst; shown cells are unique. Raises `Skip`."""
     columns = label_first(table)
     labels = len(columns) - len(_features(table))
     features = columns[labels:]
     if len(features) < 2:
         raise Skip("too few features: besides the label, the test shows one and asks another")
     least, most = (pieces_shown(share, len(features)) for share in SHOWN_SHARES)
-    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most))
+    pool = _pool(table, columns, labels + least, labels + most)
     if not pool:
         raise Skip("the shown cells identify no row")
     predictions = _predictions(table, columns, labels + least, labels + most, pool)
@@ -179,26 +170,21 @@ def label_first(table: Table) -> tuple[str, ...]:
     return (*((table.target,) if table.target else ()), *_features(table))
 
 
-def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
+@table_fact
+def alone(table: Table, columns: tuple[str, ...]) -> frozenset[int]:
     """Return the rows with a unique combination of cells in these columns."""
-
-    def find() -> frozenset[int]:
-        keys = list(zip(*map(table.column, columns), strict=True))
-        counts = Counter(keys)
-        return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
-
-    return cached_fact(table, ("alone", tuple(columns)), find)
+    keys = list(zip(*map(table.column, columns), strict=True))
+    counts = Counter(keys)
+    return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
 
 
 def _features(table: Table) -> tuple[str, ...]:
     return tuple(name for name in table.columns if name != table.target)
 
 
-def _pool(table: Table, columns: Sequence[str], least: int, most: int) -> list[int]:
-    """Return at most 400 rows that their first `least` cells identify, the same for every seed.
-
-    If these rows are few, rows that only their first `most` cells identify are added.
-    """
+@table_fact
+def _pool(table: Table, columns: tuple[str, ...], least: int, most: int) -> list[int]:
+    """Return at most 400 rows that their first `least` cells identify; if these are few, also rows by `most` cells."""
     early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
     found = row_draws.pool(table, early, QUERY_POOL)
     if len(found) < 2 * (PUBLISHED_INSTANCES + FURTHER_CUT_ROWS):

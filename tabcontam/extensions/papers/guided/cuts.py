@@ -59,10 +59,7 @@ def sentences(text: str) -> list[str]:
 
 
 def cut(text: str, share: float) -> Halves | None:
-    """Return a text cut in two: this share of its sentences is shown or, if there is one sentence, of its words.
-
-    White space becomes single spaces. Return None if the text has only one word.
-    """
+    """Return a text cut after this share of its sentences, or of the words of a single one; None for one word."""
     whole = " ".join(text.split())
     parts = sentences(whole)
     if len(parts) < 2:

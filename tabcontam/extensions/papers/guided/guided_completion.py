@@ -31,6 +31,9 @@ NULL = (
 )
 
 
+RULE = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
+
+
 @dataclass(frozen=True)
 class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
     """Given the first piece of an instance, its dataset, split and label, the model must write the second piece.
@@ -80,14 +83,14 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
     id: ClassVar[str] = "guided_completion"
     follows = "sampling"
     recorded_forms: ClassVar[Mapping[str, str]] = {BLEURT: "Guided completion by BLEURT"}
-    published = AlgorithmOne("second pieces have more overlap if the dataset is named", source="golchin2023")
+    published = RULE
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         guided = [trial for trial in trials if not trial.query.decoy_of]
         texts = any(of_text(trial.query) for trial in guided)
         evidence = _recited(trials, guided) if texts else super().weigh(guided, level)
-        comparisons = "; ".join(filter(None, (arms_in_words(trials), self._labels(trials), _algorithm_one(trials))))
-        return with_more(evidence, comparisons)
+        published = RULE.describe(trials) if overlaps(trials) else ""
+        return with_more(evidence, "; ".join(filter(None, (arms_in_words(trials), _labels(trials), published))))
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         texts = [query for query in queries if of_text(query) and not query.decoy_of]
@@ -97,13 +100,12 @@ class GuidedCompletion(CellBets, CellReference, FeatureTest, GuidedTest):
         what = "words of their own in the texts"
         return explain_out_of_reach(what, "all were recited", best, level)
 
-    def _labels(self, trials: Sequence[Trial]) -> str:
-        """Return in words how many right second pieces stay right with a wrong label: the label control."""
-        right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
-        if not right:
-            return ""
-        stay = sum(_right(other) for _, other in right)
-        return f"{stay} of the {len(right)} right second pieces stay right with a wrong label"
+
+def _labels(trials: Sequence[Trial]) -> str:
+    """Return in words how many right second pieces stay right with a wrong label: the label control."""
+    right = [other for guided, other in pairs_of(trials, WRONG_LABEL) if _right(guided)]
+    stay = f"{sum(map(_right, right))} of the {len(right)} right second pieces stay right with a wrong label"
+    return stay if right else ""
 
 
 def with_more(evidence: Evidence, more: str) -> Evidence:
@@ -155,11 +157,7 @@ def gained_by_names(trials: Sequence[Trial]) -> float:
 
 
 def gained_by_name(trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-    """Return the bits of the guided and of the arm's answer for each instance, and the p-value of their difference.
-
-    An arm is another instruction for the same instance. The p-value is that of the paired permutation: the chance that
-    the sum of the differences is at least as large if the sign of each is random.
-    """
+    """Return each instance's bits, guided and in the arm, and the p-value of their differences with random signs."""
     pairs = [(_bits_held(guided), _bits_held(other)) for guided, other in pairs_of(trials, arm)]
     return pairs, sign_flipped([guided - other for guided, other in pairs])
 
@@ -180,10 +178,7 @@ def arms_in_words(trials: Sequence[Trial]) -> str:
 
 
 def pairs_of(trials: Sequence[Trial], arm: str) -> list[tuple[Trial, Trial]]:
-    """Return each guided trial with the arm's trial of the same instance, if both can be read.
-
-    Both trials get the guided query's chances.
-    """
+    """Return each guided trial with the arm's of its instance, if both are readable; both get the guided chances."""
     own = {trial.query.id: trial for trial in trials if not trial.query.decoy_of}
     pairs = []
     for trial in trials:
@@ -223,9 +218,3 @@ def _bits_held(trial: Trial) -> float:
 
 def _right(trial: Trial) -> bool:
     return trial.reading is not None and trial.reading.hit is True
-
-
-def _algorithm_one(trials: Sequence[Trial]) -> str:
-    """Return the result of the published rule in words, or "" if its queries are not among `trials`."""
-    rule = GuidedCompletion.published
-    return rule.describe(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

@@ -13,7 +13,6 @@ from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletio
 from tabcontam.extensions.papers.guided.guided_test import SECOND, GuidedTest, first_piece, of_text
 from tabcontam.extensions.papers.thresholds import LEAST_JUDGED_SHARE
 from tabcontam.reading.answer_text import declines, same_value
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -100,9 +99,9 @@ class GuidedMatch(JudgedTest, FeatureTest, GuidedTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         return [query for query in super().queries(table, serializer, rng) if query.paper and not query.decoy_of]
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer, or the piece as it was written; an exact match is a hit."""
-        reading = super().read(query, reply, serializer, dictionary)
+        reading = super().read(query, reply, serializer)
         exact = reading.readable and _compared(Trial(query, reply, reading)).exact
         readable = reading.readable and (exact or not declines(reply.text))  # a refusal must not count as not detected
         return replace(reading, hit=exact, paper_hit=exact, readable=readable)

@@ -35,7 +35,7 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.reading.answer_text import declines, plain
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary, stands_in
+from tabcontam.reading.word_decision import stands_in
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.text_tasks import TextTask
@@ -135,7 +135,7 @@ class GuidedTest(CellTest):
             return super().complete(query, text, serializer)
         return len(words(text)) >= len(words(query.expected[0] or ""))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer, or the piece as it was written.
 
         A text is right if the answer begins with all words of the second piece. An answer that declines is unread,
@@ -143,7 +143,7 @@ class GuidedTest(CellTest):
         """
         least_words = 5  # words of a run with which an answer does not count as declining
         if not of_text(query):
-            return super().read(query, reply, serializer, dictionary)
+            return super().read(query, reply, serializer)
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         true, answer = words(query.expected[0] or ""), _without_name(plain(reply.text))
@@ -182,7 +182,9 @@ class GuidedTest(CellTest):
             yield from with_arms(query, arms)
 
     def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
-        place, others = InstanceOrigin(table.title, table.split), other_places(table, _titles(table))
+        # the titles of other cards with rows of cells, like this table's rows
+        titles = [title_of(card) for card in other_cards(table) if described(card).text is None]
+        place, others = InstanceOrigin(table.title, table.split), other_places(table, titles)
         columns = label_first(table)
         room = answer_tokens(table, serializer, columns, LEAST_ROW_PIECE_TOKENS)
         for number, instance in enumerate(cut_rows(table, rng)):
@@ -237,11 +239,6 @@ def other_places(table: Table, titles: Sequence[str]) -> list[InstanceOrigin]:
     own = (*table.names, table.title)
     others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
     return [InstanceOrigin(title, table.split) for title in others or titles]
-
-
-def _titles(table: Table) -> list[str]:
-    """Return the titles of other cards with rows of cells, like this table's rows."""
-    return [title_of(card) for card in other_cards(table) if described(card).text is None]
 
 
 def _other_label(table: Table, task: TextTask, instance: CutText, rng: Random) -> str:

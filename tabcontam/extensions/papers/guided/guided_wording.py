@@ -5,7 +5,6 @@ Their contents follow Golchin and Surdeanu 2024, section 3.1 and appendix A; the
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tabcontam.evidence.base import Prompt
@@ -25,38 +24,28 @@ class InstanceOrigin(NamedTuple):
         return f"the {self.split} split of the dataset {self.title}" if self.split else f"the dataset {self.title}"
 
 
-@dataclass(frozen=True)
-class TextWords:
-    """The words for one form of texts: for the instance, its two pieces, the whole, and the label."""
+class TextWords(NamedTuple):
+    """The words for an instance of one form, for both pieces together, for the label's meaning, and for each piece."""
 
-    what: str  # an instance, of the dataset or of none
-    first: str  # the name of the shown piece
-    second: str  # the name of the asked piece
-    whole: str  # the name of both pieces together
-    label: str  # what the label means
+    what: str
+    whole: str
+    label: str = ""
+    first: str = "First piece"
+    second: str = "Second piece"
 
 
+FOLLOWING = "the label, which says how the second sentence follows from the first"
 WORDS: Mapping[TextForm, TextWords] = {
-    TextForm.CLASSIFICATION: TextWords("a text", "First piece", "Second piece", "one text", "the label of the text"),
-    TextForm.PAIR: TextWords(
-        "a pair of sentences",
-        "Sentence 1",
-        "Sentence 2",
-        "a pair",
-        "the label, which says how the second sentence follows from the first",
-    ),
-    TextForm.SUMMARY: TextWords("a summary", "First piece", "Second piece", "one summary", "the label of the summary"),
+    TextForm.CLASSIFICATION: TextWords("a text", "one text", "the label of the text"),
+    TextForm.PAIR: TextWords("a pair of sentences", "a pair", FOLLOWING, "Sentence 1", "Sentence 2"),
+    TextForm.SUMMARY: TextWords("a summary", "one summary", "the label of the summary"),
     TextForm.SENTENCE: TextWords(
-        "a summary of one sentence",
-        "First piece",
-        "Second piece",
-        "one summary of a single sentence",
-        "the label of the summary",
+        "a summary of one sentence", "one summary of a single sentence", "the label of the summary"
     ),
 }
+ROW = TextWords("a row", "one row")
 FIRST = re.compile(r"^(?:First piece|Sentence 1|A row [^\n]*):\s?", re.MULTILINE)  # text before a first piece
 SECOND = re.compile(r"\n(?:Second piece|Sentence 2):\Z")  # text after a first piece
-ROW = TextWords("a row", "First piece", "Second piece", "one row", "the label of the row, which stands first")
 
 
 def text_prompt(form: TextForm, place: InstanceOrigin | None, first: str, label: str) -> Prompt:
@@ -79,10 +68,7 @@ def text_prompt(form: TextForm, place: InstanceOrigin | None, first: str, label:
 def row_prompt(
     place: InstanceOrigin | None, shown: str, label: str, asked: Sequence[str], header: Sequence[str], prefix: str
 ) -> Prompt:
-    """Return the instruction to continue a row; `label` is the name of the first feature if this is the label, else "".
-
-    `header` is put above the row if the row's form names no features. `prefix` is the row up to the first asked value.
-    """
+    """Return the instruction to continue a row, under a `header` if its form names no features."""
     from_where = f"of {place.words}" if place else "of a table"
     labelled = f"The label of the row, {label}, stands first in it. " if label else ""
     begun = f"{ROW.first} below begins {ROW.what} {from_where}. {labelled}It goes on with {', '.join(asked)}. "

@@ -19,7 +19,6 @@ from typing import Any, ClassVar
 from tabcontam.errors import UsageError
 from tabcontam.extensions.papers.thresholds import MOST_OVERLAP_TOKENS, OVERLAP_LAYER_SHARE
 
-INSTALL = 'pip install "tabcontam[hf]"'
 ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
 TOKEN = re.compile(r"[a-z0-9]+")
 FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
@@ -124,36 +123,24 @@ class BertScore(OverlapMeasure):
 
 
 def measure_of(spec: str, load: bool = True) -> OverlapMeasure:
-    """Return the measure that a user names:
+    """Return the measure that a user names as `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, loaded if `load`.
 
-    `rouge`, `bleurt:MODEL` or `bertscore:MODEL`; MODEL is a folder or hub name.
-
-    The model is loaded, unless `load` is false. Raises `UsageError` for any other text, for a missing extra or folder,
-    and for a model that cannot be downloaded or read safely.
+    Raises `UsageError` for any other text, a missing extra or folder, and a model that cannot be read safely.
     """
     kind, _, name = spec.partition(":")
     if spec == ROUGE:
         return Rouge()
     if kind not in (BLEURT, BERTSCORE) or not name:
         raise UsageError(f"{spec!r} is no measure of overlap; type one of {', '.join(FORMS)}")
-    name = _checked(name)
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
+        raise UsageError(f"the overlap model {name} does not exist: there is no such folder")
+    if any(find_spec(module) is None for module in ("torch", "transformers")):
+        raise UsageError(f'the overlap model {name} needs the extra hf; type: pip install "tabcontam[hf]"')
+    name = str(folder.resolve()) if folder.is_dir() else name
     if load:
         _loaded(name, head=kind == BLEURT)
     return Bleurt(name) if kind == BLEURT else BertScore(name)
-
-
-def _where(name: str) -> str:
-    return f"the overlap model {name}"
-
-
-def _checked(name: str) -> str:
-    """Return a model's name; a folder gets its absolute path. Raises `UsageError` without the folder or the extra."""
-    folder = Path(name).expanduser()
-    if not folder.is_dir() and (folder.is_absolute() or name.startswith((".", "~"))):
-        raise UsageError(f"{_where(name)} does not exist: there is no such folder")
-    if any(find_spec(module) is None for module in ("torch", "transformers")):
-        raise UsageError(f"{_where(name)} needs the extra hf; type: {INSTALL}")
-    return str(folder.resolve()) if folder.is_dir() else name
 
 
 @lru_cache(maxsize=2)
@@ -161,7 +148,7 @@ def _loaded(name: str, head: bool) -> tuple[Any, Any]:
     """Return a model and its tokenizer. Raises `UsageError` if they cannot be loaded or give more than one score."""
     from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
-    where = _where(name)
+    where = f"the overlap model {name}"
     safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": Path(name).is_absolute()}
     try:
         kind = AutoModelForSequenceClassification if head else AutoModel

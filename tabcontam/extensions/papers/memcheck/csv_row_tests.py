@@ -19,7 +19,6 @@ from tabcontam.reading.answer_readers import possible_cells
 from tabcontam.reading.answer_text import is_mark, plain, same_value, value_key
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Cell, Table
 
@@ -72,9 +71,9 @@ class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
             return found
         return possible_cells(values_bare(dict(zip(query.asked, row, strict=True)), sorts), sorts, lambda cell: False)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells in the answer and, for the published count, whether they are all right."""
-        reading = super().read(replace(query, paper=False), reply, csv_serializer(), dictionary)
+        reading = super().read(replace(query, paper=False), reply, csv_serializer())
         return replace(reading, paper_hit=query.paper and reply.state in READ and self.exact(query, reply.text))
 
     def exact(self, query: Query, text: str) -> bool:
@@ -84,10 +83,7 @@ class RawTest(ResampledTest, CellReference, FeatureTest, CellTest):
 
 
 def cuts(line: str) -> Iterator[list[Cell]]:
-    """Return all ways to cut a line of an answer into cells: at commas, and at the separators of other files.
-
-    A model that remembers a file's text may write its rows with the file's separators instead of the prompt's.
-    """
+    """Return all ways to cut a line into cells: at commas, and at separators that files may have instead."""
     return chain(csv_serializer().cuts(line), other_cuts(line))
 
 

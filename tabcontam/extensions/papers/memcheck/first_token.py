@@ -18,6 +18,7 @@ from tabcontam.evidence.rows.answered_rows import CellBets
 from tabcontam.evidence.rows.bits_by_column import entity_names
 from tabcontam.evidence.rows.hidden_cells import rule_out
 from tabcontam.extensions.papers.earlier_rows import likely_after
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import places_of
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
     NUMBERED,
@@ -28,7 +29,6 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     lists_rows,
     shown_text,
 )
-from tabcontam.extensions.papers.memcheck.row_completion import places_of
 from tabcontam.extensions.papers.thresholds import (
     CSV_ROWS_BEFORE,
     LEAST_BEGINNINGS,
@@ -37,8 +37,7 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.reading.answer_text import answer_line, declines, plain
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -110,7 +109,7 @@ class FirstToken(CellBets, RawTest):
         count = _fields(table, length)
         room = answer_tokens(table, csv_serializer(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
-        predictions = self._predictions(table, begun, length, places.rows)
+        predictions = _predictions(table, begun, length, tuple(places.rows))
 
         def query(number: int, place: int) -> Query:
             shown = tuple(range(place - CSV_ROWS_BEFORE, place))
@@ -124,7 +123,7 @@ class FirstToken(CellBets, RawTest):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return len(self._line(query, text)) > len(query.expected[0] or "")
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         line = self._line(query, reply.text) if reply.state in READ else ""
         begun = line[: len(query.expected[0] or "")]
         cut = reply.state is ReplyState.TRUNCATED and not self.complete(query, reply.text, serializer)
@@ -142,29 +141,24 @@ class FirstToken(CellBets, RawTest):
         likely = query.chance[query.asked[0]].values if query.asked[0] in query.chance else ()
         return line if lists_rows(query, likely) else NUMBERED.sub("", line)
 
-    def _predictions(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, CellPrediction]:
-        """Return the baseline's prediction of each row's beginning, as of an extra column, given the rows before."""
 
-        def find() -> dict[int, CellPrediction]:
-            columns = (begun, *table.columns)
-            cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
+@table_fact
+def _predictions(table: Table, begun: str, length: int, rows: tuple[int, ...]) -> dict[int, CellPrediction]:
+    """Return the baseline's prediction of each row's beginning, as of an extra column, given the rows before."""
+    columns = (begun, *table.columns)
+    cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
 
-            def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
-                return tuple((_text(table, row)[:length], *row) for row in rows)
+    def begin(rows: Sequence[tuple[str | None, ...]]) -> tuple[tuple[str | None, ...], ...]:
+        return tuple((_text(table, row)[:length], *row) for row in rows)
 
-            whole = None if table.whole is None else table.whole.with_rows(begin)
-            own = replace(table, columns=columns, rows=cells, known=tuple(map(begin, table.known)), whole=whole)
-            found = predict_rows(own, [begun], (), list(rows), before=True)
-            return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
-
-        return cached_fact(table, ("first characters", length), find)
+    whole = None if table.whole is None else table.whole.with_rows(begin)
+    own = replace(table, columns=columns, rows=cells, known=tuple(map(begin, table.known)), whole=whole)
+    found = predict_rows(own, [begun], (), list(rows), before=True)
+    return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
 
 
 def after(table: Table, row: int, length: int, prediction: CellPrediction) -> CellPrediction:
-    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown.
-
-    If such a value is shorter than the compared characters, every beginning has at least the value's chance.
-    """
+    """Return the prediction of a row's first characters, raised for values that repeat or continue the ten shown."""
     values, shorter = dict(prediction.values), prediction.rest
     for value, chance in likely_after(table, table.columns[0], row, range(1, CSV_ROWS_BEFORE + 1)).items():
         begun = csv_serializer().value(value) + ("," if len(table.columns) > 1 else "")
@@ -176,6 +170,7 @@ def after(table: Table, row: int, length: int, prediction: CellPrediction) -> Ce
     return replace(prediction, values=values, rest=shorter)
 
 
+@table_fact
 def length_of(table: Table) -> int:
     """Return how many first characters of rows are compared, or 0 if too many rows have the same beginning."""
 
@@ -184,12 +179,13 @@ def length_of(table: Table) -> int:
         return len(counts) >= LEAST_BEGINNINGS and max(counts.values()) < MOST_COMMON_BEGINNING_SHARE * len(table.rows)
 
     lengths: Iterator[int] = filter(fits, range(1, MOST_FIRST_CHARACTERS + 1))
-    return cached_fact(table, "compared characters", lambda: next(lengths, 0))
+    return next(lengths, 0)
 
 
+@table_fact
 def texts_of(table: Table) -> list[str]:
     """Return the beginning of every row as a line of a CSV file, with as many characters as are ever compared."""
-    return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
+    return [_text(table, row) for row in table.rows]
 
 
 def _names_columns(lines: Sequence[str], shown: Iterable[str]) -> bool:

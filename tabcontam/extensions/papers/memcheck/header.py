@@ -25,6 +25,8 @@ from tabcontam.extensions.papers.answers_of_several_rows import (
     chances_of,
     columns_of,
     group_by_row,
+    predict_whole_rows,
+    read_rows,
 )
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
@@ -43,8 +45,7 @@ from tabcontam.extensions.papers.memcheck.csv_row_tests import (
 )
 from tabcontam.extensions.papers.thresholds import HEADER_CHARACTERS, HEADER_CUTS, MOST_HEADER_ROWS
 from tabcontam.reading.answer_readers import possible_cells
-from tabcontam.reading.answer_text import declines, plain, same_value, unlabelled
-from tabcontam.reading.word_decision import Dictionary
+from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.tables.known_rows import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
@@ -94,10 +95,7 @@ class Header(RawTest):
         return columns_of(query, entity_names(table, table.columns))
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return four queries, the same for every seed.
-
-        Raises `Skip` if rows follow from each other, or are too few.
-        """
+        """Return four queries, the same for every seed. Raises `Skip` if rows follow from each other, or are few."""
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from this order")
         cuts = [row for row in HEADER_CUTS if row + 1 < len(table.rows)]
@@ -139,21 +137,16 @@ class Header(RawTest):
             answered |= dict(zip(names, cut, strict=True))
         return possible_cells(values_bare(answered, sorts), sorts, lambda cell: False)
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the cells of the continuation; unread if the rest of the row in which the text stops is missing."""
-        unread = Reading(None, hit=False, paper_hit=False, readable=False)
-        if reply.state not in READ or declines(reply.text):
-            return unread
         read = self._uncut if reply.state is ReplyState.TRUNCATED else self.cells
-        cells = read(query, reply.text, csv_serializer())
-        truth, own = dict(zip(query.asked, query.expected, strict=True)), group_by_row(query.asked)[0]
+        answered = reply.state in READ and not declines(reply.text)
+        cells = read(query, reply.text, csv_serializer()) if answered else {}
+        own = group_by_row(query.asked)[0]
         if not all(name in cells for name in own):
-            return unread
-        right = tuple(name for name, value in truth.items() if value is not None and same_value(cells.get(name), value))
-        counted = [name for name in query.chance or query.asked if truth[name] is not None]
-        exact = all(name in cells and agrees(cells[name], truth[name]) for name in own)
-        hit = bool(counted) and set(counted) <= set(right)
-        return Reading(cells, hit, query.paper and exact, True, right)
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        exact = all(agrees(cells[name], true) for name, true in zip(own, query.expected, strict=False))
+        return read_rows(query, cells, exact)
 
 
 def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
@@ -192,20 +185,13 @@ def _chances(
     few = len(later) <= MOST_COUNTED_FEATURES
     counted = later if few else least_sure(table, later, MOST_COUNTED_FEATURES, before=True)
 
-    def counts(row: int) -> bool:
-        return row >= LAGS and not known & {row, row + 1}
-
-    predictions = predict_rows(table, counted, table.columns[:place], list(filter(counts, cuts)), before=True)
-    whole = list(filter(counts, chain.from_iterable(following.values())))
-    every = least_sure(table, table.columns, MOST_COUNTED_FEATURES, before=True)
-    return chances_of(table, {**predictions, **predict_rows(table, every, (), whole, before=True)})
+    counting = [row for row in cuts if row >= LAGS and not known & {row, row + 1}]
+    predictions = predict_rows(table, counted, table.columns[:place], counting, before=True)
+    return chances_of(table, {**predictions, **predict_whole_rows(table, chain.from_iterable(following.values()))})
 
 
 def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
-    """Return the cells of the row whose beginning is shown, from a line that continues or repeats it.
-
-    The line may begin with the comma that ends the shown beginning.
-    """
+    """Return the cells of the row whose beginning is shown, from a line that continues or repeats it."""
     anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
     texts = (*anew, shown + line, shown + line.removeprefix(","))
     whole = [cells for text in texts for cells in csv_serializer().cuts(text)]

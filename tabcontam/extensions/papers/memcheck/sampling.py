@@ -9,7 +9,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, AnswerKind
 from tabcontam.evidence.base import (
     READ,
     Capability,
@@ -31,7 +30,7 @@ from tabcontam.evidence.number_wording import format_small_number
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.thresholds import LEAST_DIFFERENT_ROWS
-from tabcontam.extensions.papers.answers_of_several_rows import cells_of
+from tabcontam.extensions.papers.answers_of_several_rows import RememberedRows, cells_of
 from tabcontam.extensions.papers.memcheck.csv_row_tests import (
     BORDT,
     MARKS,
@@ -46,36 +45,12 @@ from tabcontam.extensions.papers.task.packed_table import carried_table, packed
 from tabcontam.extensions.papers.thresholds import MOST_ROW_CHANCE, SAMPLED_ROWS, SAMPLING_SEEDS, SAMPLING_TEMPERATURE
 from tabcontam.reading.answer_text import declines, plain, unlabelled
 from tabcontam.reading.numbers import is_number
-from tabcontam.reading.word_decision import Dictionary
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import keys_of, not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 Row = tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class SampledRowAnswers(AnswerKind):
-    """Answers with a row as a line of a CSV file: a true row if the model remembers rows, else a made-up row."""
-
-    row: int = 0
-    cells: Row = ()
-
-    def truth(self, query: Query) -> Row:
-        return self.cells
-
-    def places(self, query: Query) -> Sequence[int]:
-        return [self.row] * len(self.cells)
-
-    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        return [next(iter(table.distinct(name)), MISSING) for name in table.columns]
-
-    def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        return [rng.choice(table.column(name)) for name in table.columns]
-
-    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        return csv_serializer().row(query.asked, values)
 
 
 @dataclass(frozen=True)
@@ -137,7 +112,7 @@ class Sampling(Test):
         queries = super().planned(table, serializer, rng)
         rows = not_known(table, range(len(table.rows)))
         rows = rng.sample(rows, min(len(queries), len(rows)))
-        answers = [SampledRowAnswers(row, table.rows[row]) for row in rows]
+        answers = [RememberedRows((row,), table.rows[row]) for row in rows]
         return [replace(query, answering=answers[number % len(rows)]) for number, query in enumerate(queries)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -155,7 +130,7 @@ class Sampling(Test):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return _row(text.rpartition("\n")[0], query.asked) is not None
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the first row in the answer; `weigh` decides whether it is a row of the table."""
         cut = reply.state is ReplyState.TRUNCATED  # the last line may be incomplete
         text = reply.text.rpartition("\n")[0] if cut else reply.text
@@ -212,7 +187,7 @@ def _counted(trials: Sequence[Trial]) -> DrawCounts:
     draws = [row for row in every if all(_may_be_number(row[place]) for place in numeric)]  # other draws are sentences
     rows = [row for row in draws if row in own]
     near = _near([row for row in draws if row not in own], own)
-    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table_rows))
+    return DrawCounts(len(draws), len(rows), len(set(rows)), len(draws) - len(set(draws)), near, _by_itself(table))
 
 
 def _unlisted(row: Row) -> Row:
@@ -237,21 +212,20 @@ def _near(draws: Sequence[Row], rows: frozenset[Row]) -> int:
     return sum(any(apart(draw, row) == 1 for row in like) for draw in draws)
 
 
-def _by_itself(rows: Sequence[Row]) -> float:
+@table_fact
+def _by_itself(table: Table) -> float:
     """Return the chance that independently drawn cells, with their frequencies in the columns, make one of the rows."""
+    rows = _row_keys(table)
     of_columns = [Counter(cells) for cells in zip(*rows, strict=True)]
     shares = [{cell: count / len(rows) for cell, count in of_column.items()} for of_column in of_columns]
     return sum(prod(share[cell] for share, cell in zip(shares, row, strict=True)) for row in set(rows))
 
 
+@table_fact
 def _row_keys(table: Table) -> tuple[Row, ...]:
     """Return the keys of a table's rows, except rows that may be known."""
-
-    def find() -> tuple[Row, ...]:
-        rows = [table.rows[row] for row in not_known(table, range(len(table.rows)))]
-        return tuple(tuple(map(cell_key, row)) for row in keys_of(table, rows))
-
-    return cached_fact(table, "keys of drawn rows", find)
+    rows = [table.rows[row] for row in not_known(table, range(len(table.rows)))]
+    return tuple(tuple(map(cell_key, row)) for row in keys_of(table, rows))
 
 
 def _check_countable(table: Table) -> None:
@@ -259,8 +233,7 @@ def _check_countable(table: Table) -> None:
     rows = _row_keys(table)
     if len(set(rows)) < LEAST_DIFFERENT_ROWS:
         raise Skip(f"too few different rows: {LEAST_DIFFERENT_ROWS} are needed")
-    alone = cached_fact(table, "chance of independent cells", lambda: _by_itself(rows))
-    if table.enumerates_domain or alone > MOST_ROW_CHANCE:
+    if table.enumerates_domain or _by_itself(table) > MOST_ROW_CHANCE:
         raise Skip("cells that are drawn one by one often make a row of the table: a count of rows shows nothing")
 
 

@@ -125,10 +125,7 @@ def _can_be_altered(table: Table, name: str) -> bool:
 
 
 def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[QuizQuestion]] | str:
-    """Return the better solver's share of right answers for a feature, and the questions; or why there are none.
-
-    Questions about a feature need enough rows that can be altered, and solvers that are seldom right.
-    """
+    """Return the better solver's share of right answers for a feature, and the questions; or why there are none."""
     most_recognized = 0.6  # largest share of a feature's questions that a solver may answer right
     apart = rows_unlike_others(table, name, rows)
     if len(apart) < LEAST_QUIZ_ROWS:

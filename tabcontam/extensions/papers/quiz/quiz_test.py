@@ -47,7 +47,6 @@ from tabcontam.extensions.papers.quiz.quiz_answers import (
 from tabcontam.extensions.papers.quiz.table_without_meaning import meaningless
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
 from tabcontam.groups import grouped
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -152,7 +151,7 @@ class QuizTest(ReferredTest, ResampledTest):
         found = chosen_letter(text, {})
         return found is not None and found == chosen_letter(f"{text} {MORE}", {})
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen_letter(reply.text, options_of(query.prompt.completion)), query.expected[0]
@@ -227,10 +226,7 @@ def _surest(query: Query) -> float:
 
 
 def _picked(offered: Sequence[QuizQuestion], asked: int | None, rng: Random) -> list[QuizQuestion]:
-    """Return `asked` questions that the solvers predict worst; if None, enough to detect without any one feature.
-
-    All features have the same number of questions, if there are enough. No row is asked twice.
-    """
+    """Return `asked` questions predicted worst, evenly by feature; if None, enough without any one feature."""
     by_column = grouped(offered, lambda one: one.column)
     each = -(-(LEAST_QUESTIONS_LEFT if asked is None else asked) // max(1, len(by_column) - (asked is None)))
     count = each * len(by_column) if asked is None else asked

@@ -2,27 +2,22 @@
 
 from dataclasses import replace
 
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.table import Cell, Table
 
 
+@table_fact
 def meaningless(table: Table) -> Table:
     """Return the table with features x1, x2 and so on, in their order, and one or two letters for each category.
 
     Numbers and missing cells stay unchanged. The letters are assigned to the categories at random, the same each time,
     so that they reveal neither the order of the words nor their frequency.
     """
-    return cached_fact(table, "meaningless", lambda: _made(table))
-
-
-def _made(table: Table) -> Table:
     names = tuple(f"x{number}" for number in range(1, len(table.columns) + 1))
-    columns = [_signs(table, name) for name in table.columns]
-    rows = tuple(zip(*columns, strict=True))
-    return replace(
-        table, columns=names, rows=rows, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None
-    )
+    rows = tuple(zip(*(_signs(table, name) for name in table.columns), strict=True))
+    bare = replace(table, target=None, question=None, hints=None, known=(), drawn_cells=(), whole=None)
+    return replace(bare, columns=names, rows=rows)
 
 
 def _signs(table: Table, name: str) -> tuple[Cell, ...]:

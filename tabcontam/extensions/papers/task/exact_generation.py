@@ -43,9 +43,8 @@ from tabcontam.extensions.papers.thresholds import (
     PUBLISHED_OUTPUTS,
     SECOND_PIECE_TOKENS,
 )
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.statistics.permutation_tests import sign_flipped
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import by_content
 from tabcontam.tables.serializers import Serializer
@@ -120,11 +119,11 @@ class ExactGeneration(GuidedTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         return sorted(_instances(self.id, table, output_of(table), rng), key=lambda query: bool(query.decoy_of))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         """Return the output as it was written. It is right even if white space and capitals differ."""
         text = reply.text.lstrip()
         bare = text[len(NAME) :] if text.casefold().startswith(NAME) else text
-        reading = super().read(query, replace(reply, text=bare), serializer, dictionary)
+        reading = super().read(query, replace(reply, text=bare), serializer)
         written = reading.parsed.get(SECOND) if isinstance(reading.parsed, Mapping) else None
         exact = reading.readable and _plain(written) == _plain(query.expected[0])
         return replace(reading, hit=exact, paper_hit=exact and query.paper, right=(SECOND,) if exact else ())
@@ -168,12 +167,13 @@ class TextOutput:
 
 def output_of(table: Table) -> TextOutput:
     """Return the output of a table. Raises `Skip` if no column is an output."""
-    found = cached_fact(table, "output", lambda: _find_output(table))
+    found = _find_output(table)
     if found is None:
         raise Skip("no column is a text that belongs to another: a pair, a summary, or a target that is a text")
     return found
 
 
+@table_fact
 def _find_output(table: Table) -> TextOutput | None:
     task = table.text
     if task is not None and task.form in ENDS:

@@ -10,29 +10,22 @@ from functools import lru_cache
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Trial
 from tabcontam.extensions.papers.thresholds import MOST_CARRIED_CHARACTERS
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.dataset_cards import ClassificationQuestion
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
 
 
+@table_fact
 def packed(table: Table) -> str:
-    """Return the table's columns and rows, and the rows of known files, as packed text.
-
-    Raises `Skip` if it is too long.
-    """
-
-    def find() -> str:
-        fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
-        of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
-        held = [*fields, *of_card, sorted(table.missing), table.known, table.rows]
-        text = json.dumps(held, separators=(",", ":"))
-        if len(text) > MOST_CARRIED_CHARACTERS:
-            most = f"more than {MOST_CARRIED_CHARACTERS} characters"
-            raise Skip(f"the table's rows have {most}: too many to compare answers with")
-        return b85encode(zlib.compress(text.encode())).decode()
-
-    return cached_fact(table, "packed table", find)
+    """Return the table's columns, rows and known rows as packed text. Raises `Skip` if it is too long."""
+    fields = [table.name, table.title, table.edition, table.sha256, table.columns, table.target]
+    of_card = [table.question and asdict(table.question), table.text and asdict(table.text)]
+    text = json.dumps([*fields, *of_card, sorted(table.missing), table.known, table.rows], separators=(",", ":"))
+    if len(text) > MOST_CARRIED_CHARACTERS:
+        most = f"more than {MOST_CARRIED_CHARACTERS} characters"
+        raise Skip(f"the table's rows have {most}: too many to compare answers with")
+    return b85encode(zlib.compress(text.encode())).decode()
 
 
 @lru_cache(maxsize=2)

@@ -26,7 +26,7 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines, plain
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.table import Table
@@ -66,10 +66,7 @@ def text_of(table: Table, row: int) -> str:
 
 
 def find_passages(table: Table, passages: Iterable[str]) -> list[RecitedPassage]:
-    """Return for each of these lines its match with the table's texts.
-
-    A match does not count for rows that a model may know, and for rows at the beginning and the end of the file.
-    """
+    """Return each line's match with the table's texts; rows that may be known or printed on web pages do not count."""
     lines = [words(line) for line in passages]
     keys = _where(table, lines, IDENTIFYING_WORDS)
     others = {phrase for phrase, rows in _where(table, lines, PHRASE_WORDS).items() if len(rows) > 1}
@@ -100,9 +97,9 @@ def _where(table: Table, lines: Sequence[Sequence[str]], length: int) -> Mapping
     return found
 
 
+@table_fact
 def _texts(table: Table) -> list[list[str]]:
-    every = range(len(table.rows))
-    return cached_fact(table, "words of texts", lambda: [words(text_of(table, row)) for row in every])
+    return [words(text_of(table, row)) for row in range(len(table.rows))]
 
 
 def _passage(

@@ -77,10 +77,7 @@ def _least(columns: Sequence[str]) -> float:
 
 
 def _ordered_rows(lines: Sequence[str], columns: Sequence[str]) -> dict[int, Row]:
-    """Return the rows without feature names, by the number of their line.
-
-    Cells are read in the order of a header above them or, without a header, in the order of the features.
-    """
+    """Return the rows without feature names, by the number of their line, in the order of a header or the table."""
     wanted = {spelling(name): name for name in columns}
     order: list[str | None] = list(columns)
     headed, found = False, dict[int, Row]()

@@ -1,7 +1,7 @@
 """The task examples test: the model writes training examples of a dataset, which may be rows of the table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from random import Random
@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tabcontam.baseline.cell_prediction import CellPrediction
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import MISSING, AnswerKind
+from tabcontam.evidence.answering import AnswerKind
 from tabcontam.evidence.base import (
     READ,
     Evidence,
@@ -28,7 +28,7 @@ from tabcontam.evidence.number_wording import describe_p_value, format_small_num
 from tabcontam.evidence.prompts import ask
 from tabcontam.evidence.rows.answer_length import answer_tokens
 from tabcontam.evidence.rows.row_test import CellTest, low_power
-from tabcontam.extensions.papers.answers_of_several_rows import cell_name, group_by_row
+from tabcontam.extensions.papers.answers_of_several_rows import RememberedRows, cell_name, group_by_row
 from tabcontam.extensions.papers.memcheck.csv_row_tests import csv_serializer, dataset_in_prompt
 from tabcontam.extensions.papers.task.packed_table import packed
 from tabcontam.extensions.papers.task.recited_passages import (
@@ -61,7 +61,6 @@ from tabcontam.extensions.papers.thresholds import (
 )
 from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import declines
-from tabcontam.reading.word_decision import Dictionary
 from tabcontam.tables.known_rows import not_known
 from tabcontam.tables.row_draws import pool
 from tabcontam.tables.serializers import Serializer
@@ -76,30 +75,17 @@ NULL = (
 
 
 @dataclass(frozen=True)
-class TaskExampleAnswers(AnswerKind):
-    """Answers with rows of the table, one a line.
+class TaskExampleAnswers(RememberedRows):
+    """Answers with rows or texts of the table, one a line.
 
-    A simulated model without memory joins cells of different rows with the same label.
-
-    If the label has more than twenty values, it would itself identify the row: then the model joins cells of any rows.
+    A simulated model without memory joins cells of different rows with the same label. If the label has more than
+    twenty values, it would itself identify the row: then the model joins cells of any rows.
     """
 
-    rows: tuple[int, ...] = ()
-    cells: tuple[Cell, ...] = field(default=(), repr=False)
-
-    def truth(self, query: Query) -> Sequence[Cell]:
-        return self.cells
-
-    def places(self, query: Query) -> Sequence[int]:
-        return [row for row in self.rows for _ in query.asked]
-
     def usual(self, query: Query, table: Table) -> Sequence[Cell]:
-        if of_texts(query):
-            return [text_of(table, 0)]
-        return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
+        return [text_of(table, 0)] if of_texts(query) else super().usual(query, table)
 
     def predicted(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
-        """Return for each row cells that come from other rows with the same label."""
         if of_texts(query):
             drawn = rng.sample(range(len(table.rows)), min(50, len(table.rows)))
             every = [word for row in drawn for word in text_of(table, row).split()]
@@ -111,10 +97,7 @@ class TaskExampleAnswers(AnswerKind):
         return [table.rows[rng.choice(alike[str(labels[row])])][place] for row in self.rows for place in places]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        if of_texts(query):
-            return "\n".join(value or "" for value in values)
-        starts = range(0, len(values), len(query.asked))
-        return "\n".join(csv_serializer().row(query.asked, values[at : at + len(query.asked)]) for at in starts)
+        return "\n".join(value or "" for value in values) if of_texts(query) else super().text(query, values, prompt)
 
 
 @dataclass(frozen=True)
@@ -183,10 +166,7 @@ class TaskExamples(ResampledTest, CellTest):
         return [replace(query, answering=known) for query, known in zip(queries, examples, strict=True)]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Return the queries, the same for each seed; the first one carries the table.
-
-        Raises `Skip` if there are none.
-        """
+        """Return the queries, the same for each seed; the first carries the table. Raises `Skip` without any."""
         check_comparable(table)
         if table.text is not None:
             return self._queries(table, (TEXT,), TEXT_LIST_TOKENS)
@@ -209,7 +189,7 @@ class TaskExamples(ResampledTest, CellTest):
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         return bool(listed_passages(text, cut=True) if of_texts(query) else listed_rows(text, query.asked, cut=True))
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+    def read(self, query: Query, reply: Reply, serializer: Serializer) -> Reading:
         if of_texts(query):
             return read_texts(query, reply)
         rows = listed_rows(reply.text, query.asked, reply.state is ReplyState.TRUNCATED) if reply.state in READ else []

@@ -41,7 +41,7 @@ from tabcontam.groups import grouped
 from tabcontam.reading.answer_text import same_value
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.value_forms import FeatureValues
-from tabcontam.tables.cached_facts import cached_fact
+from tabcontam.tables.cached_facts import table_fact
 from tabcontam.tables.known_rows import keys_of, known_rows
 from tabcontam.tables.table import Cell, Table
 
@@ -65,15 +65,12 @@ class ColumnOrder:
         return (*self.counted, *self.given)
 
 
+@table_fact
 def order_of(table: Table) -> ColumnOrder:
     """Return the order of a table's columns, the same for every seed."""
-
-    def find() -> ColumnOrder:
-        columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
-        hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
-        return ColumnOrder(hardest, tuple(name for name in columns if name not in hardest))
-
-    return cached_fact(table, "task order", find)
+    columns = tuple(name for name in table.columns if not _numbers_rows(table, name))
+    hardest = least_sure(table, columns, min(MOST_COUNTED_FEATURES, len(columns) - 1)) if len(columns) > 1 else ()
+    return ColumnOrder(hardest, tuple(name for name in columns if name not in hardest))
 
 
 def _numbers_rows(table: Table, name: str) -> bool:
@@ -85,40 +82,31 @@ def _numbers_rows(table: Table, name: str) -> bool:
     return step != 0 and all(cell == cells[0] + step * place for cell, place in zip(cells, table.places, strict=True))
 
 
+@table_fact
 def keys(table: Table) -> list[Key]:
     """Return each row's key: its cells in the order of `order_of`; equal rows have equal keys."""
-
-    def find() -> list[Key]:
-        places = [table.columns.index(name) for name in order_of(table).columns]
-        return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
-
-    return cached_fact(table, "task keys", find)
+    places = [table.columns.index(name) for name in order_of(table).columns]
+    return [tuple(row[place] for place in places) for row in keys_of(table, table.rows)]
 
 
+@table_fact
 def identifying_lengths(table: Table) -> dict[int, int]:
     """Return for each row the number of first cells that identify it; rows that no cells identify are left out."""
-
-    def find() -> dict[int, int]:
-        found: dict[int, int] = {}
-        for length in range(1, len(order_of(table).counted) + 1):
-            times = Counter(key[:length] for key in keys(table))
-            for row, key in enumerate(keys(table)):
-                if row not in found and times[key[:length]] == 1:
-                    found[row] = length
-        return found
-
-    return cached_fact(table, "task rows distinguished", find)
+    found: dict[int, int] = {}
+    for length in range(1, len(order_of(table).counted) + 1):
+        times = Counter(key[:length] for key in keys(table))
+        for row, key in enumerate(keys(table)):
+            if row not in found and times[key[:length]] == 1:
+                found[row] = length
+    return found
 
 
+@table_fact
 def may_count(table: Table) -> frozenset[int]:
     """Return the rows with cells that can count: not known rows, and not those at the beginning and end of the file."""
-
-    def find() -> frozenset[int]:
-        width, middle = len(order_of(table).counted), range(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)
-        lengths, known = identifying_lengths(table), known_rows(table)
-        return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
-
-    return cached_fact(table, "task rows that may count", find)
+    width, middle = len(order_of(table).counted), range(PRINTED_FIRST_ROWS, len(table.rows) - PRINTED_LAST_ROWS)
+    lengths, known = identifying_lengths(table), known_rows(table)
+    return frozenset(row for row in middle if lengths.get(row, width) < width and row not in known)
 
 
 def counted_of(table: Table, row: int) -> tuple[str, ...]:
@@ -132,11 +120,6 @@ def predictions_of(table: Table, rows: Sequence[int]) -> Mapping[int, RowPredict
     return predict_rows(table, order.counted, order.given, sorted(rows))
 
 
-def key_of(row: Row, order: ColumnOrder) -> tuple[str | None, ...] | None:
-    """Return a written row's key, which equals that of an equal row, or None if a feature is missing."""
-    return tuple(cell_key(row[name]) for name in order.columns) if row.keys() >= {*order.columns} else None
-
-
 def identified_row(table: Table, row: Row) -> int | None:
     """Return the only row of the table with the first cells of a written row, or None if there is none."""
     written: list[Cell] = []
@@ -144,12 +127,13 @@ def identified_row(table: Table, row: Row) -> int | None:
         if name not in row:
             return None
         written.append(cell_key(row[name]))
-        place = cached_fact(table, ("task index", length), partial(_index, table, length)).get(tuple(written))
+        place = _index(table, length).get(tuple(written))
         if place != SEVERAL:
             return place
     return None
 
 
+@table_fact
 def _index(table: Table, length: int) -> dict[Key, int]:
     """Return for each combination of `length` first cells the row that has them, or `SEVERAL`."""
     found: dict[Key, int] = {}
@@ -160,16 +144,18 @@ def _index(table: Table, length: int) -> dict[Key, int]:
 
 def differing(table: Table, rows: Sequence[Key]) -> list[int]:
     """Return for each written row, by its key, in how many cells it differs from the table's most similar row."""
-
-    def find() -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
-        columns = list(zip(*keys(table), strict=True))
-        codes = [{cell: code for code, cell in enumerate(dict.fromkeys(column))} for column in columns]
-        coded = [[code[cell] for cell in column] for code, column in zip(codes, columns, strict=True)]
-        return codes, np.array(coded, dtype=np.int64).T
-
-    codes, coded = cached_fact(table, "task codes", find)
+    codes, coded = _codes(table)
     written = ([code.get(cell, -1) for code, cell in zip(codes, row, strict=True)] for row in rows)
     return [int((coded != np.array(row)).sum(axis=1).min()) for row in written]
+
+
+@table_fact
+def _codes(table: Table) -> tuple[list[dict[Cell, int]], NDArray[np.int64]]:
+    """Return the numbers of the cells in each column of the keys, and all keys as numbers, rows by columns."""
+    columns = list(zip(*keys(table), strict=True))
+    codes = [{cell: code for code, cell in enumerate(dict.fromkeys(column))} for column in columns]
+    coded = [[code[cell] for cell in column] for code, column in zip(codes, columns, strict=True)]
+    return codes, np.array(coded, dtype=np.int64).T
 
 
 @dataclass(frozen=True)
@@ -187,8 +173,9 @@ class WrittenRows:
     @property
     def in_words(self) -> str:
         """The number of rows, and how similar they are to the table's rows, in words."""
-        whole = [key for row in self.rows if (key := key_of(row, order_of(self.table))) is not None]
-        apart = differing(self.table, whole)
+        columns = order_of(self.table).columns
+        whole = [row for row in self.rows if row.keys() >= {*columns}]
+        apart = differing(self.table, [tuple(cell_key(row[name]) for name in columns) for row in whole])
         most = min(MOST_NEAR_ROW_CELLS, (len(self.table.columns) - 1) // 2)  # less than half of the cells
         exact, near = apart.count(0), sum(0 < cells <= most for cells in apart)
         again = f", {self.repeated} of them again" if self.repeated else ""
@@ -199,7 +186,7 @@ class WrittenRows:
 
     def _of_its_form(self, row: Row) -> bool:
         """Return whether a written row has every feature and, in features with few words, only the table's words."""
-        classes = cached_fact(self.table, "few words", lambda: _few_words(self.table))
+        classes = _few_words(self.table)
         return all(name in row for name in self.table.columns) and all(
             cell is None or cell_key(cell) in classes.get(name, {cell_key(cell)}) for name, cell in row.items()
         )
@@ -233,10 +220,7 @@ def identified_rows(trial: Trial, table: Table) -> set[int]:
 
 
 def trials_by_row(found: WrittenRows) -> list[Trial]:
-    """Return trials about the table's rows: the answers about the cells after those that identify a row.
-
-    Several written rows with the same first cells are samples of one query.
-    """
+    """Return trials about the table's rows; written rows with the same first cells are samples of one query."""
     table = found.table
     by_row = grouped(found.rows, partial(identified_row, table))
     own = {row: written for row, written in by_row.items() if row is not None and row in may_count(table)}
@@ -284,6 +268,7 @@ def _with_code(row: Row, table: Table) -> Row:
     return {**row, table.target or "": codes[label.casefold()]} if label and label.casefold() in codes else row
 
 
+@table_fact
 def _sorts_of(table: Table) -> dict[str, FeatureValues]:
     """Return the values of each feature by which answers are read: the most frequent ones, and one that is a word."""
 
@@ -291,13 +276,14 @@ def _sorts_of(table: Table) -> dict[str, FeatureValues]:
         word = [value for value in table.distinct(name) if not is_number(value)][:1]
         return FeatureValues((*table.distinct(name)[:MOST_READING_VALUES], *word))
 
-    return cached_fact(table, "sorts of features", lambda: {name: sort(name) for name in table.columns})
+    return {name: sort(name) for name in table.columns}
 
 
 def _numeric(table: Table) -> list[str]:
     return [name for name in table.columns if _sorts_of(table)[name].numeric]
 
 
+@table_fact
 def _few_words(table: Table) -> dict[str, set[Cell]]:
     """Return the values of each feature that has few different words, as keys to compare."""
     own = {name: table.distinct(name) for name in table.columns if name not in _numeric(table)}

@@ -9,7 +9,6 @@ from random import Random
 
 from tabcontam.evidence.base import Evidence, Lookup, Matches, Query, Test, Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.cached_facts import cached_fact
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
@@ -83,7 +82,7 @@ def searched(test: Test, queries: Sequence[Query], documents: dict[str, str]) ->
 
 
 def read(test: Test, query: Query, answer: Matches) -> Trial:
-    return Trial(query, answer, test.read(query, answer, IS, english()))
+    return Trial(query, answer, test.read(query, answer, IS))
 
 
 def evidence(table: Table, documents: dict[str, str], test: str = "row_overlap") -> Evidence:

@@ -15,7 +15,6 @@ from tabcontam.extensions.papers.guided.algorithm_one import AlgorithmOne, boots
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_test import GENERAL, WRONG_LABEL, WRONG_NAME, arm_of, first_piece
 from tabcontam.extensions.papers.guided.word_runs import longest
-from tabcontam.reading.word_decision import english
 from tabcontam.runs.rescoring import rescore
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -39,7 +38,7 @@ def trials(says: Says, table: Table | None = None, seed: int = 0) -> list[Trial]
 
 def read(query: Query, text: str) -> Trial:
     reply = Reply(text, ReplyState.OK if text else ReplyState.EMPTY)
-    return Trial(query, reply, TEST.read(query, reply, IS, english()))
+    return Trial(query, reply, TEST.read(query, reply, IS))
 
 
 def number_of(query: Query) -> int:
@@ -210,7 +209,7 @@ def row_trials(right: Callable[[Query], bool]) -> list[Trial]:
             query = replace(own, id=f"{own.id}-{arm}", chance={}, decoy_of=own.id, paper=arm == GENERAL) if arm else own
             values = cells if right(query) else ("x", "y")
             reading = replace(
-                TEST.read(replace(query, chance=guesses), Reply("", ReplyState.EMPTY), IS, english()),
+                TEST.read(replace(query, chance=guesses), Reply("", ReplyState.EMPTY), IS),
                 parsed=dict(zip(("a", "b"), values, strict=True)), hit=values == cells, readable=True,
                 right=("a", "b") if values == cells else (),
             )  # fmt: skip

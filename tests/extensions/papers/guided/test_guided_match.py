@@ -12,7 +12,6 @@ from tabcontam.evidence.completion_pairs import CompletionJudgement, Likeness
 from tabcontam.extensions.papers.guided import cut_instances
 from tabcontam.extensions.papers.guided.guided_completion import GuidedCompletion
 from tabcontam.extensions.papers.guided.guided_match import GuidedMatch
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.result_building import build_result
 from tabcontam.verdicts.result_types import ResultKey
@@ -39,7 +38,7 @@ def queries() -> list[Query]:
 
 def trial(query: Query, text: str, word: Likeness | None = None, state: ReplyState = ReplyState.OK) -> Trial:
     reply = Reply(text, state)
-    reading = TEST.read(query, reply, IS, english())
+    reading = TEST.read(query, reply, IS)
     return Trial(query, reply, reading, judged=CompletionJudgement(word, "judge") if word else None)
 
 

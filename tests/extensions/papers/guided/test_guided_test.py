@@ -23,7 +23,6 @@ from tabcontam.extensions.papers.guided.guided_test import (
     of_text,
 )
 from tabcontam.extensions.papers.guided.guided_wording import InstanceOrigin, text_prompt
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm
@@ -55,7 +54,7 @@ def by_arm(queries: list[Query]) -> Counter[str]:
 
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(query, Reply(text, state), IS, english())
+    return TEST.read(query, Reply(text, state), IS)
 
 
 def first_of(queries: list[Query], arm: str = "") -> Query:

@@ -8,8 +8,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
-from tabcontam.reading.word_decision import english
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -28,7 +27,7 @@ def queries(table: Table, seed: int = 0) -> Sequence[Query]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return TEST.read(query, Reply(text, ReplyState.OK), IS, english())
+    return TEST.read(query, Reply(text, ReplyState.OK), IS)
 
 
 def test_twenty_five_rows_are_asked_without_the_feature_of_most_values() -> None:

@@ -10,7 +10,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken
-from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -27,7 +26,7 @@ def queries(table: Table, seed: int = 0) -> Sequence[Query]:
 
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(query, Reply(text, state), IS, english())
+    return TEST.read(query, Reply(text, state), IS)
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> float:

@@ -8,7 +8,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import FileReading, Table
@@ -27,7 +26,7 @@ def queries(table: Table = SHIPS) -> Sequence[Query]:
 
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(query, Reply(text, state), IS, english())
+    return TEST.read(query, Reply(text, state), IS)
 
 
 def p_value(asked: Sequence[Query], kind: str, table: Table = SHIPS) -> float | None:

@@ -27,13 +27,11 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Test, Trial
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.answer_length import MOST, tokens_in
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import CsvFeatureCompletion, RowCompletion
 from tabcontam.extensions.papers.memcheck.csv_row_tests import MARKS, RawTest
-from tabcontam.extensions.papers.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.extensions.papers.memcheck.first_token import FirstToken, texts_of
 from tabcontam.extensions.papers.memcheck.header import Header
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
 from tabcontam.extensions.papers.memcheck.sampling import Sampling
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.readers.base import TextFormat
 from tabcontam.tables.row_draws import seeded
 from tabcontam.tables.serializers import load_serializers
@@ -66,7 +64,7 @@ def usual(test: Test) -> Sequence[Query]:
 
 def weighed(test: Test, asked: Sequence[Query], replies: Sequence[Reply]) -> Evidence:
     pairs = zip(asked, replies, strict=True)
-    return test.weigh([Trial(query, reply, test.read(query, reply, CSV, english())) for query, reply in pairs], LEVEL)
+    return test.weigh([Trial(query, reply, test.read(query, reply, CSV)) for query, reply in pairs], LEVEL)
 
 
 # --- files: `header=False` dropped the first row, and of a long file rows and frame differed by one
@@ -113,7 +111,7 @@ def test_a_wide_table_is_asked_with_room_for_the_answer(test: RawTest, table: Ta
     for query in queries(test, replace(table)):
         truth = query.answering.text(query, query.answering.truth(query), query.prompt)
         assert tokens_in(truth) <= query.max_tokens or query.max_tokens >= MOST
-        assert test.read(query, Reply(truth, ReplyState.OK), CSV, english()).paper_hit
+        assert test.read(query, Reply(truth, ReplyState.OK), CSV).paper_hit
 
 
 @pytest.mark.slow
@@ -141,7 +139,7 @@ def test_a_row_that_is_longer_than_any_answer_counts_as_far_as_it_came() -> None
     for query in asked:
         text = query.answering.text(query, query.answering.truth(query), query.prompt)
         assert tokens_in(text) > query.max_tokens == MOST
-        reading = test.read(query, Reply(text[:MOST], ReplyState.TRUNCATED), CSV, english())
+        reading = test.read(query, Reply(text[:MOST], ReplyState.TRUNCATED), CSV)
         assert set(reading.right) <= {"first", "second"}
         assert not reading.hit
         assert not reading.paper_hit

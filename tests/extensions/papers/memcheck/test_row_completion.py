@@ -9,9 +9,8 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, ReplyState, Trial
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.rows import completion_tests
-from tabcontam.extensions.papers.memcheck.row_completion import RowCompletion
+from tabcontam.extensions.papers.memcheck.csv_completion_tests import RowCompletion
 from tabcontam.extensions.papers.thresholds import CSV_ROWS_BEFORE
-from tabcontam.reading.word_decision import english
 from tabcontam.tables import row_draws
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -34,7 +33,7 @@ def queries(table: Table, seed: int = 0) -> Sequence[Query]:
 
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Reading:
-    return TEST.read(query, Reply(text, state), IS, english())
+    return TEST.read(query, Reply(text, state), IS)
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> Evidence:

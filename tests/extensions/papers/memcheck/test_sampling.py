@@ -14,7 +14,6 @@ from tabcontam.evidence.checks import rendered
 from tabcontam.extensions.papers.memcheck.sampling import Sampling
 from tabcontam.extensions.papers.thresholds import SAMPLED_ROWS, SAMPLING_TEMPERATURE
 from tabcontam.models.base import PromptForm
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tests.answerers import reply_of
@@ -32,7 +31,7 @@ def queries(table: Table = SHIPS, seed: int = 0) -> Sequence[Query]:
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Trial:
     reply = Reply(text, state)
-    return Trial(query, reply, TEST.read(query, reply, CSV, english()))
+    return Trial(query, reply, TEST.read(query, reply, CSV))
 
 
 def weighed(texts: Sequence[str], table: Table = SHIPS) -> Evidence:

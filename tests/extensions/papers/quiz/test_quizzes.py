@@ -15,7 +15,6 @@ from tabcontam.extensions.papers.quiz.quiz_answers import NONE, PLACES, options_
 from tabcontam.extensions.papers.quiz.quiz_test import QuizTest
 from tabcontam.extensions.papers.quiz.quizzes import Quiz, QuizCompletion, QuizCompletionObfuscated, QuizObfuscated
 from tabcontam.extensions.papers.thresholds import LEAST_QUESTIONS_LEFT, QUIZ_OPTIONS
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
@@ -54,7 +53,7 @@ def asked(test: QuizTest | None = None, seed: int = 0) -> list[Query]:
 
 def trials_of(test: QuizTest, queries: Sequence[Query], answer: Callable[[Query], str]) -> list[Trial]:
     replies = [(query, Reply(answer(query), ReplyState.OK)) for query in queries]
-    return [Trial(query, reply, test.read(query, reply, IS, english())) for query, reply in replies]
+    return [Trial(query, reply, test.read(query, reply, IS)) for query, reply in replies]
 
 
 def weighed(answer: Callable[[Query], str], test: QuizTest | None = None) -> Evidence:

@@ -9,7 +9,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, ReplyState, Trial
 from tabcontam.extensions.papers.task.exact_generation import ExactGeneration, output_of
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.text_tasks import TextForm, TextTask
@@ -29,7 +28,7 @@ def asked(table: Table = SUMMARIES, seed: int = 0) -> list[Query]:
 
 def read(query: Query, text: str) -> Trial:
     reply = Reply(text, ReplyState.OK)
-    return Trial(query, reply, TEST.read(query, reply, IS, english()))
+    return Trial(query, reply, TEST.read(query, reply, IS))
 
 
 def weighed(said: Said, table: Table = SUMMARIES) -> Evidence:
@@ -113,10 +112,10 @@ def test_who_computes_queries_of_a_database_is_not_found_and_the_published_rule_
 def test_white_space_capitals_and_marks_are_passed_over(form: str) -> None:
     query = asked()[0]
     assert read(query, form.format(recited(query).upper())).reading == replace(
-        reading := TEST.read(query, Reply(form.format(recited(query).upper()), ReplyState.OK), IS, english()), hit=True
+        reading := TEST.read(query, Reply(form.format(recited(query).upper()), ReplyState.OK), IS), hit=True
     )
     assert reading.paper_hit
-    assert not TEST.read(query, Reply(recited(query) + " And more.", ReplyState.OK), IS, english()).hit
+    assert not TEST.read(query, Reply(recited(query) + " And more.", ReplyState.OK), IS).hit
 
 
 def test_declining_is_no_answer() -> None:

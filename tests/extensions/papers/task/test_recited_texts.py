@@ -12,7 +12,6 @@ from tabcontam.evidence.checks import rendered
 from tabcontam.extensions.papers.task.recited_passages import listed_passages, text_of
 from tabcontam.extensions.papers.task.task_examples import TaskExamples
 from tabcontam.extensions.papers.thresholds import PRINTED_FIRST_ROWS
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tests.answerers import reply_of
 from tests.made_tables import logs, made_table
@@ -30,7 +29,7 @@ def asked() -> Sequence[Query]:
 
 def read(query: Query, text: str) -> Trial:
     reply = Reply(text, ReplyState.OK)
-    return Trial(query, reply, TEST.read(query, reply, CSV, english()))
+    return Trial(query, reply, TEST.read(query, reply, CSV))
 
 
 def weighed(*texts: str) -> Evidence:

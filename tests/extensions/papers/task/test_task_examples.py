@@ -18,7 +18,6 @@ from tabcontam.extensions.papers.task.task_examples import TaskExamples
 from tabcontam.extensions.papers.task.written_rows import counted_of, may_count, order_of, predictions_of
 from tabcontam.extensions.papers.thresholds import ASKED_EXAMPLES, PRINTED_FIRST_ROWS, PRINTED_LAST_ROWS
 from tabcontam.models.base import PromptForm
-from tabcontam.reading.word_decision import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twin_tables import twin
@@ -59,7 +58,7 @@ def line(row: Sequence[Cell]) -> str:
 
 def read(query: Query, text: str, state: ReplyState = ReplyState.OK) -> Trial:
     reply = Reply(text, state)
-    return Trial(query, reply, TEST.read(query, reply, CSV, english()))
+    return Trial(query, reply, TEST.read(query, reply, CSV))
 
 
 def weighed(*texts: str) -> Evidence:
@@ -208,7 +207,7 @@ def test_what_is_stored_is_weighed_alike() -> None:
     trial = read(asked()[0], "\n".join(line(SHIPS.rows[row]) for row in middle()[:5]))
     cell = {"llm": "a", "dataset": "ships", "test": TEST.id, "serializer": "is"}
     stored = trial_of(json.loads(json.dumps(trial_line(cell, PromptForm.CHAT, trial, False))))
-    anew = replace(stored, reading=TEST.read(stored.query, Reply(trial.reply.text, ReplyState.OK), CSV, english()))
+    anew = replace(stored, reading=TEST.read(stored.query, Reply(trial.reply.text, ReplyState.OK), CSV))
     assert TEST.weigh([anew], LEVEL) == TEST.weigh([trial], LEVEL)
 
 
