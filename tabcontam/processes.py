@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -55,7 +58,12 @@ def read_value(stream: BinaryIO, kind: Any) -> Any:
     line = stream.readline()
     if not line.endswith(b"\n"):
         raise EOFError
-    return _adapter(kind).validate_python(json.loads(line))
+    return typed(json.loads(line), kind)
+
+
+def typed(value: object, kind: Any) -> Any:
+    """Return a value from JSON as a value of the type `kind`. Raises ValueError if it has none."""
+    return _adapter(kind).validate_python(value)
 
 
 @cache
@@ -63,3 +71,39 @@ def _adapter(kind: Any) -> "TypeAdapter[Any]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
+
+
+@contextmanager
+def start_workers(code: str, number: int, job_kind: Any, answer_kind: Any) -> Iterator[Callable[[Any], "Future[Any]"]]:
+    """Start processes that run `code`, which reads jobs and writes an answer to each. No process outlives the context.
+
+    Yields a function that gives a job to the next free process, and returns the future of its answer. The future raises
+    an error if the process gives no answer. Raises `OSError` if no process can be started.
+    """
+    processes: list[subprocess.Popen[bytes]] = []
+    free = SimpleQueue["subprocess.Popen[bytes]"]()
+
+    def answered(job: object) -> Any:
+        process, answer = free.get(), None
+        try:
+            write_value(cast(BinaryIO, process.stdin), job, job_kind)
+            answer = read_value(cast(BinaryIO, process.stdout), answer_kind)
+        finally:
+            if answer is None:  # it answers nothing more, least of all this job in place of the next
+                process.kill()
+                process.wait()
+            free.put(process)
+        return answer
+
+    with ThreadPoolExecutor(number) as pool:
+        try:
+            for _ in range(number):
+                processes.append(start_process(code))
+                free.put(processes[-1])
+            yield lambda job: pool.submit(answered, job)
+        finally:  # also after Ctrl-C
+            for process in processes:
+                process.kill()
+            pool.shutdown(cancel_futures=True)
+            for process in processes:
+                process.communicate()

@@ -1,6 +1,7 @@
 """How messages name options: as the command line does there, as arguments in Python, and every one of them."""
 
 import ast
+import asyncio
 import inspect
 import re
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import tabcontam
+from tabcontam.asking.event_loops import run_to_end
 from tabcontam.cli.arguments import commands_of, parser
 from tabcontam.errors import UsageError, name_options_in_python, option, option_name
-from tabcontam.runs.event_loops import _run_in_thread
 from tests.commands import tabcontam as command
 
 PACKAGE = Path(tabcontam.__file__).parent
@@ -125,5 +126,8 @@ def test_an_error_from_the_thread_beside_a_notebooks_loop_speaks_python_too() ->
     async def fails() -> None:
         raise UsageError(option("send_rows"))
 
+    async def notebook() -> None:
+        run_to_end(fails(), lambda: None)
+
     with name_options_in_python(), pytest.raises(UsageError, match="send_rows=True"):
-        _run_in_thread(fails(), lambda: None)
+        asyncio.run(notebook())

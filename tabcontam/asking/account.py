@@ -10,10 +10,11 @@ from tabcontam.asking.part_records import Records, attach
 from tabcontam.asking.query_plan import PlannedResult, RunSource
 from tabcontam.asking.table_turns import TableTurns, turns_of
 from tabcontam.config import RunConfig
-from tabcontam.evidence.base import Query, Reply, ReplyState, Trial, Verdict
+from tabcontam.evidence.base import Query, ReplyState, Trial, Verdict
 from tabcontam.evidence.score.classification import AccuracyTest
 from tabcontam.groups import grouped
 from tabcontam.models.base import NO_SCHEMA, OTHERWISE, PromptForm
+from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.reference_correction import Reference, asked_of_reference, concede
 from tabcontam.verdicts.result_building import build_result, build_unjudged, conclude, pool_parts
 from tabcontam.verdicts.result_types import Result, ResultKey
@@ -92,38 +93,29 @@ class Account:
             for llm, asker in self.askers.items()
         }
 
-    def unread(self) -> list[str]:
-        """Return a line for each corpus that has unread or damaged parts, with the reason."""
-        lines_of: dict[str, dict[str, None]] = {}
-        for planned in self.plan:
-            model, trials = planned.subject.model, self.trials.get(planned.name, {})
-            if model.is_corpus and trials:
-                details = [trial.reply.detail for trial in trials.values() if trial.reply.state is ReplyState.OK]
-                lines_of.setdefault(model.spec, {}).update(dict.fromkeys(filter(None, (model.unread, *details))))
-        what = "parts of it could not be read as they stand, and unread parts were not searched"
-        return [visible(f"{spec}: {what}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
-
-    def sent_otherwise(self) -> list[str]:
-        """Return a line for each LLM with a server that refuses parts of requests: what this means for its answers."""
-        lines_of: dict[str, dict[str, None]] = {}
-        for planned in self.plan:
-            replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
-            details = (reply.detail for reply in replies if isinstance(reply, Reply) and reply.state is ReplyState.OK)
-            lines = (line for detail in details for line in detail.split("; ") if line in OTHERWISE)
-            lines_of.setdefault(planned.subject.model.spec, {}).update(dict.fromkeys(lines))
-        for model in (planned.subject.model for planned in self.plan if self.options.structured):
-            if model.form is PromptForm.CHAT and not model.structured:
-                lines_of[model.spec][NO_SCHEMA] = None
-        return [visible(f"{spec}: {'; '.join(lines)}", line=True) for spec, lines in lines_of.items() if lines]
-
-    def sampled(self) -> list[str]:
-        """Return a line for each control that read only a sample of a large table's rows."""
-        lines = []
-        for plan in grouped(self.plan, lambda planned: (planned.subject.model.spec, id(planned.table))).values():
-            if any(self.trials.get(planned.name) for planned in plan):
-                model, queries = plan[0].subject.model, [query for planned in plan for query in planned.queries]
-                lines.append((model.spec, model.sampled(plan[0].table, queries)))
-        return [visible(f"{spec} {read}", line=True) for spec, read in lines if read]
+    def notes(self) -> list[Note]:
+        """Return notes on unread parts of corpora, on servers that refuse parts of requests, and on sampled tables."""
+        lines: dict[NoteKind, list[str]] = {NoteKind.NOT_READ: [], NoteKind.SENT: [], NoteKind.SAMPLED: []}
+        for plan in grouped(self.plan, lambda planned: planned.subject.model.spec).values():
+            model, details = plan[0].subject.model, dict[str, None]()
+            for planned in plan:
+                replies = (trial.reply for trial in self.trials.get(planned.name, {}).values())
+                details |= {reply.detail: None for reply in replies if reply.state is ReplyState.OK}
+            asked = any(self.trials.get(planned.name) for planned in plan)
+            if model.is_corpus and asked and (unread := dict.fromkeys(filter(None, (model.unread, *details)))):
+                what = "parts of it could not be read as they stand, and unread parts were not searched"
+                lines[NoteKind.NOT_READ].append(f"{model.spec}: {what}: {'; '.join(unread)}")
+            otherwise = dict.fromkeys(line for detail in details for line in detail.split("; ") if line in OTHERWISE)
+            if self.options.structured and model.form is PromptForm.CHAT and not model.structured:
+                otherwise[NO_SCHEMA] = None
+            if otherwise:
+                lines[NoteKind.SENT].append(f"{model.spec}: {'; '.join(otherwise)}")
+            for own in grouped(plan, lambda planned: id(planned.table)).values():
+                queries = [query for planned in own for query in planned.queries]
+                asked = any(self.trials.get(planned.name) for planned in own)
+                if asked and (read := model.sampled(own[0].table, queries)):
+                    lines[NoteKind.SAMPLED].append(f"{model.spec} {read}")
+        return [Note(kind, visible(line, line=True)) for kind, own in lines.items() for line in own]
 
     def durations(self) -> list[Duration]:
         """Return the seconds that the answers of each planned result took in total. Stored answers took no time."""
@@ -154,7 +146,6 @@ class Account:
         return stated.pop() if len(stated) == 1 else None
 
     def _copies_of(self, planned: PlannedResult) -> Sequence[float | None]:
-        """Return how many copies of each row of its table the model of `planned` has read."""
         model, table = planned.subject.model, planned.table
         known = (model.spec, table.sha256, table.title)
         if known not in self._copies:
@@ -221,7 +212,6 @@ class Account:
         return build_result(name, test, asked, len(planned.askable), rules, at, ended, reference, pools)
 
     def _unasked(self, llm: str) -> str:
-        """Return why nothing was asked of an LLM."""
         if llm in self.found_by:
             name = self.found_by[llm]
             return f"not asked: -x stopped the run after {name.test} on {name.dataset} was contaminated"

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from random import uniform
+from typing import TypeVar
 
 from tabcontam.asking.budget import Budget, Charge
-from tabcontam.asking.estimate import tokens_read
+from tabcontam.asking.estimate import most_dollars
 from tabcontam.asking.limiter import Limiter
 from tabcontam.asking.run_progress import Progress
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Answer, Prompt, Question, ReplyState, without_answer
+from tabcontam.evidence.questions import Answer, Prompt, ReplyState, without_answer
 from tabcontam.models.base import PAGE, FatalError, LackError, Model, ModelRequest, SpentError, TransientError
 from tabcontam.models.prices import Price
 
@@ -24,6 +25,7 @@ TRIES = 10
 MOST_BACKOFF = 60.0  # seconds; the longest wait before a retry if the server states no wait
 NOTHING = Decimal(0)
 MOST_WAIT = 600.0  # seconds; if a server asks for a longer wait, it is asked nothing more in this run
+Done = TypeVar("Done")
 DEAD = 3  # queries in a row that used up their tries, after which the LLM is asked nothing more
 
 
@@ -80,7 +82,8 @@ class Asker:
         `unwanted` is called just before a request is sent. Nothing is sent if it returns True or the asker is stopped.
         """
         try:
-            answer = await self._tried(model, partial(self._in_turn, model, query, keep, unwanted))
+            once = partial(self._in_turn, model, query, keep, unwanted)
+            answer = await self.retried(partial(self._slotted, model, once))
         except TransientError as error:
             answer = self._gave_up(error, query)
             keep(answer)
@@ -124,27 +127,34 @@ class Asker:
                 await self.limiter.admit(admitted)
                 under_way.create_task(self.ask_admitted(admitted, model, query, keep))
 
-    async def _tried(self, model: Model, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Return the first answer, after retries. A refusal by a rate limit is not counted as a try while other queries
-        get answers.
+    async def retried(
+        self, action: Callable[[], Awaitable[Done]], tries: int = TRIES, lets_pass: str | None = None
+    ) -> Done:
+        """Return the result of an action after at most so many `tries`. Raises at once an error of kind `lets_pass`.
 
-        The library Tenacity does not fit: its functions for stopping and waiting would have to share this loop's state.
+        A refusal by a rate limit is not counted as a try while other queries get answers. The library Tenacity does not
+        fit: its functions for stopping and waiting would have to share this loop's state.
         """
-        jitter = 0.1  # share of the wait that a server asks for, added at random
         used, before, answers = 0, 0, self._answers
         while True:
             try:
-                return await self._slotted(model, ask_once)
+                return await action()
             except TransientError as error:
                 moving, answers = self._answers > answers, self._answers
                 used += not (error.crowded and moving)
-                if used >= TRIES or (error.wait or 0) > MOST_WAIT:
+                if used >= tries or (error.wait or 0) > MOST_WAIT or error.kind == lets_pass:
                     raise
-                seconds = backoff(before) if error.wait is None else error.wait + uniform(0, jitter * error.wait)
-                self.retries += 1
-                self.progress.waits(self.llm, error.kind, seconds)
-            await self.pause(seconds)
+                failure = error
+            await self.wait_after(failure, before)
             before += 1
+
+    async def wait_after(self, error: TransientError, before: int) -> None:
+        """Wait until the next try after an error and `before` earlier tries. Raises `StoppedError`."""
+        jitter = 0.1  # share of the wait that a server asks for, added at random
+        seconds = backoff(before) if error.wait is None else error.wait + uniform(0, jitter * error.wait)
+        self.retries += 1
+        self.progress.waits(self.llm, error.kind, seconds)
+        await self.pause(seconds)
 
     async def _slotted(self, model: Model, ask_once: Callable[[], Awaitable[Answer]]) -> Answer:
         """Send the query when a slot is free. If the first answer shows how to ask, other queries wait for it."""
@@ -170,18 +180,22 @@ class Asker:
 
     async def _send(self, model: Model, query: Query) -> Answer:
         question = query.question
-        charge = await self.budget.charge(self._most(model, question, query.max_tokens))
+
+        def most() -> Decimal:
+            thinking = model.allowance if isinstance(question, Prompt) else 0
+            return most_dollars(model, self.price, question, query.max_tokens, thinking)
+
+        charge = await self.budget.charge(most())
         if self.stopped:  # it may have stopped while this query waited for money
             self.budget.take_back(charge)
             raise StoppedError
 
-        def again() -> None:
-            self.budget.add(charge, self._most(model, question, query.max_tokens))
-
         began = self.clock()
         spent: Decimal | None = None  # while None, the request counts at the most that it can cost
         try:
-            answer = await model.answer(ModelRequest(question, query.max_tokens, again, model.structured))
+            answer = await model.answer(
+                ModelRequest(question, query.max_tokens, lambda: self.budget.add(charge, most()), model.structured)
+            )
             spent = self._spent(answer, charge)
         except TransientError as error:
             spent = charge.reserved if error.sent else charge.before
@@ -204,12 +218,6 @@ class Asker:
             self.dollars += spent
         self.limiter.answered(began)
         return replace(answer, seconds=self.clock() - began)
-
-    def _most(self, model: Model, question: Question, max_tokens: int) -> Decimal:
-        """Return the most dollars that a request can cost."""
-        thought = model.allowance if isinstance(question, Prompt) else 0
-        most = max(max_tokens, model.least) + thought
-        return self.price.cost(tokens_read(model, question), most) if self.price else NOTHING
 
     def _spent(self, answer: Answer, charge: Charge) -> Decimal:
         """Return an answer's cost by the server's token counts. Without them, return the dollars reserved for its

@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from typing import TypeVar
+from typing import NoReturn
 from uuid import uuid4
 
-from tabcontam.asking.asker import MOST_WAIT, NOTHING, TRIES, Asker, StoppedError, backoff
+from tabcontam.asking.asker import MOST_WAIT, NOTHING, TRIES, Asker, Done, StoppedError
 from tabcontam.asking.batch_notes import BatchNote, BatchNotes, on_disk
 from tabcontam.asking.budget import Charge
-from tabcontam.asking.estimate import tokens_read
+from tabcontam.asking.estimate import most_dollars
 from tabcontam.asking.query_plan import PlannedResult
 from tabcontam.asking.reply_store import key
 from tabcontam.asking.table_turns import Job
@@ -32,8 +32,6 @@ from tabcontam.models.served_model import sum_known_charges
 FIRST_LOOK = 2.0  # seconds until a batch is looked at again
 LAST_LOOK = 120.0  # seconds; the longest time between two looks
 FULL = "429"  # the error kind of a provider that has as many requests of this user as it allows
-
-Done = TypeVar("Done")
 
 
 @dataclass(eq=False)
@@ -133,7 +131,7 @@ class BatchAsker:
                 if tries >= TRIES or (error.wait or 0) > MOST_WAIT:
                     self._end(f"{error}; {self.batches.service} takes no batch: run the same command again later")
                 self._most = max(1, len(lines) // 2)
-                await self._pause(error, tries)
+                await self.asker.wait_after(error, tries)
                 continue
             except StoppedError:
                 self.asker.budget.take_back(under_way.charge)
@@ -277,34 +275,23 @@ class BatchAsker:
         if self.journal.unsaved:  # the disk is full: answers that are not stored stay at the provider
             raise StoppedError
 
-    async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str = "") -> Done:
+    async def _tried(self, action: Callable[[], Awaitable[Done]], lets_pass: str | None = None) -> Done:
         """Return the action's result, after retries. Any lasting failure ends the questions to this LLM.
 
         Raises `StoppedError` after a lasting failure. Raises a `TransientError` of the kind `lets_pass` at once.
         """
         patient_tries = 60  # in place of `TRIES` while a batch is under way: half an hour or more
-        tries = 0
-        while True:
-            try:
-                return await action()
-            except TransientError as error:
-                if lets_pass and error.kind == lets_pass:
-                    raise
-                tries += 1
-                if tries >= (patient_tries if self.left else TRIES) or (error.wait or 0) > MOST_WAIT:
-                    under_way = "".join(f"; batch {each.noted.id} goes on there" for each in self.left)
-                    self._end(f"{error}{under_way}: run the same command again")
-                await self._pause(error, tries)
-            except FatalError as error:
-                self._end(str(error))
+        try:
+            return await self.asker.retried(action, patient_tries if self.left else TRIES, lets_pass)
+        except TransientError as error:
+            if error.kind == lets_pass:
+                raise
+            under_way = "".join(f"; batch {each.noted.id} goes on there" for each in self.left)
+            self._end(f"{error}{under_way}: run the same command again")
+        except FatalError as error:
+            self._end(str(error))
 
-    async def _pause(self, error: TransientError, tries: int) -> None:
-        seconds = backoff(tries) if error.wait is None else error.wait
-        self.asker.retries += 1
-        self.asker.progress.waits(self.asker.llm, error.kind, seconds)
-        await self.asker.pause(seconds)
-
-    def _end(self, line: str) -> None:
+    def _end(self, line: str) -> NoReturn:
         self.asker.end(line)
         raise StoppedError
 
@@ -325,8 +312,7 @@ class BatchAsker:
         return key(self.model.identity or {}, self.model.version, form, query.question, query.max_tokens)
 
     def _most_dollars(self, job: Job, allowance: int) -> Decimal:
-        read, written = tokens_read(self.model, job.query.question), max(job.query.max_tokens, self.model.least)
-        return self._price.cost(read, written + allowance) if self._price else NOTHING
+        return most_dollars(self.model, self._price, job.query.question, job.query.max_tokens, allowance)
 
     def _cost(self, job: Job, reply: Reply, noted: BatchNote) -> Decimal:
         """Return a reply's cost by its token counts; without them 0 if it failed, else the highest possible cost."""

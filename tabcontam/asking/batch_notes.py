@@ -113,7 +113,6 @@ def _to_disk(folder: Path) -> None:
 
 
 def _noted(line: Mapping[str, Any]) -> BatchNote | None:
-    """Return the batch in a line; None if the line is damaged."""
     names, sent = line.get("names"), line.get("sent")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not isinstance(sent, dict):
         return None

@@ -50,6 +50,12 @@ def tokens_read(model: Model, question: Question) -> int:
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
 
 
+def most_dollars(model: Model, price: Price | None, question: Question, max_tokens: int, thinking: int = 0) -> Decimal:
+    """Return the most dollars that a request can cost if the model may write `thinking` tokens in addition."""
+    written = max(max_tokens, model.least) + thinking
+    return price.cost(tokens_read(model, question), written) if price else Decimal(0)
+
+
 def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
     """Return the price of a model by these `prices`; None if it is unknown. A corpus is free."""
     if model.is_corpus:
@@ -108,12 +114,7 @@ def estimate(
 
 def either(one: Estimate, other: Estimate) -> Estimate:
     """Return bounds that hold for both estimates of an LLM, of which its first answers show the right one."""
-    return replace(
-        one,
-        unsure=True,
-        requests=max(one.requests, other.requests),
-        prompt_tokens=max(one.prompt_tokens, other.prompt_tokens),
-        answer_tokens=max(one.answer_tokens, other.answer_tokens),
-        thinking_tokens=max(one.thinking_tokens, other.thinking_tokens),
-        dollars=None if one.dollars is None or other.dollars is None else max(one.dollars, other.dollars),
-    )
+    counts = ("requests", "prompt_tokens", "answer_tokens", "thinking_tokens")
+    most = {name: max(getattr(one, name), getattr(other, name)) for name in counts}
+    dollars = None if one.dollars is None or other.dollars is None else max(one.dollars, other.dollars)
+    return replace(one, unsure=True, dollars=dollars, **most)

@@ -121,7 +121,6 @@ class Limiter:
             self._step = min(1.0, self._exact / 10)
 
     def _rate(self) -> float:
-        """Return the recent number of answers per second."""
         window_seconds = 2.0  # seconds in which answers are counted; two rounds if these take longer
         now, window = self._clock(), max(window_seconds, 2 * self._latency)
         while self._answers and self._answers[0] < now - window:

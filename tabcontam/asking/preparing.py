@@ -6,7 +6,6 @@ table, the helper processes with the last test of the last table. The process th
 makes it. If a process fails, the run makes its stored facts itself.
 """
 
-import asyncio
 import gc
 import json
 import signal
@@ -17,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
-from tabcontam.asking import background_loop
+from tabcontam.asking.event_loops import cancel, run_in_background
 from tabcontam.asking.preparation_jobs import fill_cache, job_of, table_from
 from tabcontam.asking.work_division import PreparationQueue, StoredFactRegistry
 from tabcontam.baseline.stored_facts import folder_of, is_shipped, share_stored_facts
@@ -72,9 +71,9 @@ def prepare_in_background(
         try:
             for prepare_there in elsewhere if _long(new) else ():
                 visit = prepare_there(left, found, lambda table: job_of(table, serializer, own, options.seed))
-                done, task = stack.enter_context(background_loop.run_in_background(visit))
+                done, task = stack.enter_context(run_in_background(visit))
                 working.append(done)
-                stack.callback(_cancel, task)
+                stack.callback(cancel, task)
             working += [pool.submit(work) for _ in range(workers)]
             with share_stored_facts(found):
                 yield left.write
@@ -105,11 +104,6 @@ class _StoredFactClient:
 
 def _tell(what: str, name: str = "") -> None:
     print(json.dumps([what, name]), flush=True)
-
-
-def _cancel(task: "asyncio.Task[None]") -> None:
-    with suppress(RuntimeError):  # its loop has ended
-        task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 def _served(process: "subprocess.Popen[bytes]", found: StoredFactRegistry) -> bool:

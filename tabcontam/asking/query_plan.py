@@ -374,11 +374,6 @@ def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Q
     return tuple(query for query in asked if decides or query.id not in cut_off)
 
 
-def has_papers(test: Test) -> bool:
-    """Return whether a test can have the paper's own queries: only tests with a published rule can."""
-    return test.published is not None
-
-
 def _uninformative(
     sheet: QuerySheet, written: Mapping[ResultKey, Sequence[Query]], level_of_test: float, options: RunConfig
 ) -> str | None:

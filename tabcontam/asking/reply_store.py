@@ -280,7 +280,6 @@ class _ForeignSchemaError(sqlite3.Error):
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Set the connection up, and make the tables if the file has none."""
     connection.text_factory = bytes  # damaged rows may contain other bytes than UTF-8
     for attempt in range(100):
         try:

@@ -111,7 +111,6 @@ class Session(Account):
                 check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     def _recall_held(self, plan: Sequence[PlannedResult]) -> None:
-        """Recall the answers to these planned results that the folder has."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for planned in plan:
             for query in planned.written if planned.lacks else planned.queries:  # it may have had what it lacks now
@@ -301,7 +300,6 @@ class Session(Account):
         await self._ask_all(subject, lambda planned: any(planned is own for own in plan))
 
     async def _ask_in_batches(self, subject: RunSource, batches: Batches) -> None:
-        """Ask all prompts of one LLM in batches, and its other queries singly."""
         asker, notes = self.askers[subject.model.spec], BatchNotes(self.journal.path.parent)
         ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
         self.batched.append(own := BatchAsker(subject.model, batches, asker, notes, self.journal, ask_now, take))
@@ -378,7 +376,6 @@ class Session(Account):
             self.progress.asks_about(subject.model.spec, table.named)  # only answers count for the time left
 
     def _over(self, planned: PlannedResult) -> bool:
-        """Return whether nothing more is to be asked for this planned result."""
         lacks = bool(planned.lacks)  # the first query may show it
         spared = bool(self._spared(planned))
         return self.stopping or lacks or planned.name.llm in self.found_by or planned.name in self.skips or spared
@@ -431,7 +428,6 @@ class Session(Account):
             self._record(planned, trial)
 
     def _answered(self, planned: PlannedResult, query: Query) -> bool:
-        """Return whether a query has an answer that is kept."""
         turns = self._turns_of(planned)
         return query.id in self.trials.get(planned.name, {}) or (turns is not None and turns.has(planned, query))
 

@@ -42,19 +42,6 @@ class TableTurns:
     deciding: SequentialTest
     waiting: dict[tuple[ResultKey, str], Trial] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, plan: Sequence[PlannedResult], options: RunConfig, conceded: Conceded) -> "TableTurns":
-        """Return the turns for `plan`, the planned results of one LLM and one table."""
-        slots = [(planned, query) for planned in plan for query in planned.queries]
-        slots.sort(key=lambda slot: slot[1].bet.turn or 0)
-        by_test = {planned.test.id: planned for planned in plan}
-
-        def weighed(test: Test, trial: Trial) -> Trial:
-            return conceded(by_test[test.id], trial)
-
-        queries = [(planned.test, query) for planned, query in slots if isinstance(planned.test, BettingTest)]
-        return cls(plan, slots, SequentialTest(queries, plan[0].table_level, options.min_power, weighed))
-
     @property
     def decided(self) -> SequentialOutcome | None:
         """The decision on the table; None if it is still open."""
@@ -94,5 +81,16 @@ class TableTurns:
 def turns_of(plan: Sequence[PlannedResult], options: RunConfig, conceded: Conceded) -> dict[ResultKey, TableTurns]:
     """Return a `TableTurns` for each LLM and table whose row tests are asked one query at a time."""
     in_turns = [planned for planned in plan if planned.sequential and planned.queries]
-    own = grouped(in_turns, lambda planned: planned.name.of_table)
-    return {place: TableTurns.of(plan, options, conceded) for place, plan in own.items()}
+
+    def turns(plan: Sequence[PlannedResult]) -> TableTurns:
+        slots = [(planned, query) for planned in plan for query in planned.queries]
+        slots.sort(key=lambda slot: slot[1].bet.turn or 0)
+        by_test = {planned.test.id: planned for planned in plan}
+
+        def weighed(test: Test, trial: Trial) -> Trial:
+            return conceded(by_test[test.id], trial)
+
+        queries = [(planned.test, query) for planned, query in slots if isinstance(planned.test, BettingTest)]
+        return TableTurns(plan, slots, SequentialTest(queries, plan[0].table_level, options.min_power, weighed))
+
+    return {place: turns(plan) for place, plan in grouped(in_turns, lambda planned: planned.name.of_table).items()}

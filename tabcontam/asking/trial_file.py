@@ -72,17 +72,10 @@ class Journal:
         self._whole = False  # True once the file is known to end with a line end
 
     def lines(self) -> Iterator[Line]:
-        """Return the trials in the file, oldest first."""
-        return (line for _, line in self.numbered())
-
-    def numbered(self) -> Iterator[tuple[int, Line]]:
-        """Yield the trials in the file, oldest first, each with the number of its line, from 1."""
-        if not self.path.exists():
-            return
-        with self.path.open("rb") as file:
-            for number, text in enumerate(file, start=1):
-                if (line := line_of(text)) is not None:
-                    yield number, line
+        """Yield the trials in the file, oldest first."""
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                yield from filter(None, map(line_of, file))
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Append a trial and flush it to the system. Raises OSError, and then keeps the line for `rescue`."""
@@ -334,16 +327,11 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         not_expected=tuple(line.get("not_expected", ())),
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
-        row=row_of(line),
+        row=_whole(line.get("row")),
         bet=BetPlace(turn=_whole(line.get("turn"))),
         features=FeatureFacts(_lies_in(line), _values(line), tuple(map(str, line.get("kept") or ()))),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
-
-
-def row_of(line: Mapping[str, Any]) -> int | None:
-    """Return the index of the table's row that a line asks about, from 0; None if it asks about no row."""
-    return _whole(line.get("row"))
 
 
 def _whole(value: object) -> int | None:

@@ -66,5 +66,4 @@ def _in_runs(rate: Rate) -> str:
 
 
 def _false_positives(subject: str, rate: Rate) -> str:
-    """Return how often answerers without knowledge are detected, in words, and the upper limit of that rate."""
     return f"{subject} was detected in {rate['found']:,} of {rate['runs']:,} (95% upper limit {rate['upper']:.1%})"

@@ -97,7 +97,7 @@ def power(options: argparse.Namespace) -> int:
     from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress_display import progress
-    from tabcontam.runs.exposed_models import observe_models, with_models
+    from tabcontam.runs.dose_observations import observe_models, with_models
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT

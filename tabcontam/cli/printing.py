@@ -37,7 +37,7 @@ def print_results(
     """Print a report. If `trials` is None, the trials are read from `folder`."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.shown_trials import shown_lines
+    from tabcontam.runs.stored_trials import shown_lines
     from tabcontam.verdicts.document import as_json
 
     if options.json:

@@ -31,7 +31,7 @@ def report(options: argparse.Namespace) -> None:
     from tabcontam.report.github import summarize
     from tabcontam.report.progress_display import progress
     from tabcontam.runs.folder import load_all, merged, new_folder
-    from tabcontam.runs.trials_agreement import check_agrees
+    from tabcontam.runs.rescoring import check_agrees
     from tabcontam.verdicts.document import read_results
 
     if not options.runs:
@@ -79,7 +79,7 @@ def _write_excluded(options: argparse.Namespace) -> None:
     from tabcontam.paths import replace_file
     from tabcontam.report.recalled_rows import find_recalled_rows, merge_recall, render_excluded
     from tabcontam.runs.folder import load_whole
-    from tabcontam.runs.shown_trials import shown_lines
+    from tabcontam.runs.stored_trials import shown_lines
 
     words = [name for name, change in report_changes().items() if change.wanted(options)]
     words += [

@@ -55,7 +55,7 @@ def gate(options: argparse.Namespace) -> int:
     if options.folder is not None:
         from tabcontam.report.github import summarize
         from tabcontam.runs.folder import load
-        from tabcontam.runs.trials_agreement import check_agrees
+        from tabcontam.runs.rescoring import check_agrees
 
         given = [name for name in typed_settings(options, GATE) if settings()[name].group != CONDITIONS]
         if asking := [settings()[name].flag for name in given if name not in ("llm", "dataset", "no_defaults")]:

@@ -23,8 +23,8 @@ from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.models.catalogue import split_label
 from tabcontam.models.provider_registry import BUILT_IN
 from tabcontam.pytest_plugin.uncontaminated_mark import RUN, STOPS, Condition
-from tabcontam.runs.folder import last_lines
-from tabcontam.runs.trials_agreement import check_agrees
+from tabcontam.runs.rescoring import check_agrees
+from tabcontam.runs.stored_trials import last_lines
 from tabcontam.tables.dataset_cards import find_card, split_edition
 from tabcontam.tables.file_specs import named_file
 from tabcontam.tables.serializers import load_serializer

@@ -137,7 +137,6 @@ def _word(item: ast.expr) -> str | None:
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """Return the keys of a printed Python dictionary that are words."""
     tree = _literal(text)
     if not isinstance(tree, ast.Dict):
         raise ValueError("'matches' is not a dictionary")

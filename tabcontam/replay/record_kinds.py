@@ -4,14 +4,29 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tabcontam.config import PAPER as PUBLISHED
 from tabcontam.entry_points import offered
 from tabcontam.reading.word_decision import Dictionary
-from tabcontam.replay import table_1
+from tabcontam.replay.answer_records import KEYS, parse_record
+from tabcontam.replay.calibrated_replay import replay_calibrated
+from tabcontam.replay.published_replay import differences, replay_published
 from tabcontam.replay.record_kind import RecordKind
-from tabcontam.replay.record_lines import Lines, read_lines
+from tabcontam.replay.record_lines import Lines, parse_lines, read_lines
 from tabcontam.replay.replay_outcome import ReplayOutcome
 
-PAPER = RecordKind(table_1.KEYS, table_1.judged)
+
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, with_differences: bool) -> ReplayOutcome:
+    """Return the outcome of a file under the `rules`; with disagreements if `with_differences`. Raises `UsageError`."""
+    records = parse_lines(path, lines, parse_record, KEYS)
+    if rules == PUBLISHED and not with_differences:
+        return ReplayOutcome(replay_published(records, dictionary))
+    results, by_rules = replay_calibrated(records, dictionary)
+    if rules == PUBLISHED:
+        results = replay_published(records, dictionary)
+    return ReplayOutcome(results, differences(records, dictionary) if with_differences else (), by_rules)
+
+
+PAPER = RecordKind(KEYS, judged)
 
 
 def record_kinds() -> tuple[RecordKind, ...]:

@@ -6,7 +6,7 @@ Only corpora take tests that search documents, and they take no other tests.
 
 from collections.abc import Collection, Iterable, Sequence
 
-from tabcontam.asking.query_plan import QuerySheet, RunSource, has_papers
+from tabcontam.asking.query_plan import QuerySheet, RunSource
 from tabcontam.config import PAPER, RunConfig
 from tabcontam.errors import NothingSelected, UsageError, option, option_name
 from tabcontam.evidence.base import NEEDED as MARKS
@@ -79,7 +79,7 @@ def split_asked_tests(tests: Sequence[Test], config: RunConfig) -> tuple[list[Te
     """
     if config.queries != PAPER:
         return list(tests), ()
-    named, found = [test.id for test in tests], [test for test in tests if has_papers(test)]
+    named, found = [test.id for test in tests], [test for test in tests if test.published]
     if not found:
         raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
     return found, tuple(test for test in tests if test not in found)
@@ -121,7 +121,6 @@ def _not_taken(tests: Sequence[Test], subjects: Sequence[RunSource]) -> str:
 
 
 def _idle(spec: str, is_corpus: bool, tests: Sequence[Test]) -> str:
-    """Return a line on a subject that takes none of these tests."""
     verb = "chosen tests ask only LLMs" if is_corpus else "chosen tests search only documents"
     what = "is not searched" if is_corpus else "is asked nothing"
     return f"{spec} {what}: the {verb} ({phrase([test.id for test in tests])})"

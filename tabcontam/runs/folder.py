@@ -1,15 +1,14 @@
 """Reading and writing a run's folder: record results, load a past run, merge several runs."""
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from tabcontam.asking.part_records import Records
-from tabcontam.asking.stored_trial_index import StoredTrialIndex, TrialPlaces
 from tabcontam.asking.trial_file import JUNIT, RECALLED, RESULTS, TRIALS, Key, Line, as_lines, open_folder
 from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.errors import UsageError, option
@@ -20,9 +19,9 @@ from tabcontam.replay.recorded_squares import one_result_a_square
 from tabcontam.replay.replay_outcome import ReplayOutcome
 from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs.folder_part import folder_parts, records_in
-from tabcontam.runs.joined_parts import check_none_missing, in_plan_order, joined_facts
+from tabcontam.runs.joined_parts import check_none_missing, joined_facts, plan_order
 from tabcontam.runs.replacement_check import check_replaceable
-from tabcontam.runs.shown_trials import reference_lines, shown_lines
+from tabcontam.runs.stored_trials import StoredTrials, TrialPlaces, last_lines, reference_lines, shown_lines
 from tabcontam.verdicts.comparison import (
     QueryOutcomes,
     ResultPair,
@@ -57,28 +56,28 @@ def new_folder(moment: datetime) -> Path:
     return folder
 
 
-def record(
-    folder: Path, run_results: RunResults, shown: RunResults | None = None, runs: Sequence[ResultPair] = ()
-) -> tuple[RunResults, StoredTrialIndex]:
+def record(folder: Path, run_results: RunResults, shown: RunResults | None = None) -> tuple[RunResults, StoredTrials]:
     """Write results.json, junit.xml, recalled.csv and the pages next to trials.jsonl; the pages show `shown`, if given.
 
-    All new files replace the older files together, at the end. Recorded answers have no recalled.csv. `runs` are the
-    pairs of results that are in two merged runs. Returns the results with their comparisons, and the trials as
-    `shown_lines` does. Raises `UsageError`.
+    All new files replace the older files together, at the end. Recorded answers have no recalled.csv. Returns the
+    results with their comparisons, and the trials as `shown_lines` does. Raises `UsageError`.
     """
     with written_together(folder) as new:
-        return _recorded(folder, new, run_results, shown, runs, None)
+        return _recorded(folder, new, run_results, shown)
 
 
 def _recorded(
     folder: Path,
     new: Path,
     run_results: RunResults,
-    shown: RunResults | None,
-    runs: Sequence[ResultPair],
-    written: TrialPlaces | None,
-) -> tuple[RunResults, StoredTrialIndex]:
-    """Write the files of `record` into a `new` folder, from the trials in `folder`."""
+    shown: RunResults | None = None,
+    runs: Sequence[ResultPair] = (),
+    written: TrialPlaces | None = None,
+) -> tuple[RunResults, StoredTrials]:
+    """Write the files of `record` into a `new` folder, from the trials in `folder`.
+
+    `runs` are the pairs of results that are in two merged runs, and `written` has the places of their trials.
+    """
     trials = shown_lines(folder, run_results.results, written)
     if run_results.run.recorded:  # no file of this folder contains the parts' records
         run_results = replace(run_results, comparisons=comparisons(run_results.run, run_results.results, {}, runs))
@@ -169,15 +168,6 @@ def load_whole(folder: Path) -> RunResults:
     return found
 
 
-def last_lines(folder: Path, own_results: Sequence[Result]) -> StoredTrialIndex:
-    """Return the newest trial of every query of these results, in the order of the results, read one result at a time.
-
-    Each trial has the number of its line in the folder's trials.jsonl, from 1, under "line". Queries of an earlier,
-    larger run in the folder are left out.
-    """
-    return StoredTrialIndex(folder / TRIALS, {result.key: result.queries or 0 for result in own_results})
-
-
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False) -> RunResults:
     """Return one report from several runs, recorded in `out`. `over` can change which results share an error budget.
 
@@ -190,23 +180,21 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None, incomple
 @disable_garbage_collector()
 def merged(
     folders: Sequence[Path], out: Path, over: Over | None = None, incomplete: bool = False
-) -> tuple[RunResults, StoredTrialIndex]:
+) -> tuple[RunResults, StoredTrials]:
     """Return the results of `merge`, and the trials as `shown_lines` does. Raises `UsageError`."""
     check_replaceable(out, folders)
     found, lines, pairs = _merged(folders, over, incomplete)
     records = records_in(folders, {result.key for result in found.results})
-    written = TrialPlaces()
     with written_together(open_folder(out)) as new:
         with (new / TRIALS).open("wb") as file:
-            lines.write(file, written)
+            written = lines.write(file)
         for name, own in records.items():
             if held := own.lines():
                 _write(new / folder_parts()[name].file, as_lines(held))
-        return _recorded(new, new, found, None, pairs, written)
+        return _recorded(new, new, found, runs=pairs, written=written)
 
 
 def _fields(records: Records, trials: Iterable[Line], found: RunResults) -> dict[str, Any]:
-    """Return the fields of a run's results that are made of the parts' records."""
     return {name: value for own in records.values() for name, value in own.fields(trials, found.results).items()}
 
 
@@ -226,8 +214,8 @@ def load_all(folders: Sequence[Path], over: Over | None = None, incomplete: bool
 class _MergedTrials:
     """The trials of several runs: for each result the trials of one run, then the trials of references."""
 
-    results: Mapping[ResultKey, StoredTrialIndex]
-    references: Mapping[ResultKey, StoredTrialIndex]
+    results: Mapping[ResultKey, StoredTrials]
+    references: Mapping[ResultKey, StoredTrials]
 
     def trials_of(self, name: ResultKey) -> list[Line]:
         """Return the trials of a result."""
@@ -237,12 +225,17 @@ class _MergedTrials:
         for name, trials in self.results.items():
             yield from trials.trials_of(name)
 
-    def write(self, file: BinaryIO, written: TrialPlaces) -> None:
-        """Copy all trials from their files, one result at a time."""
-        each = [*self.results.items(), *self.references.items()]
-        for _, some in groupby(each, lambda one: id(one[1])):
-            together = list(some)
-            written.write(file, [name for name, _ in together], together[0][1])
+    def write(self, file: BinaryIO) -> TrialPlaces:
+        """Copy all trials from their files, one result at a time. Return their new places."""
+        start, number = 0, 0
+        places: dict[ResultKey, array[int]] = {}
+        for name, trials in (*self.results.items(), *self.references.items()):
+            for text, _ in trials.texts_of(name):
+                whole = text if text.endswith(b"\n") else text + b"\n"
+                number += 1
+                places.setdefault(name, array("Q")).extend((start, len(whole), number))
+                start += file.write(whole)
+        return places
 
 
 def _merged(
@@ -254,8 +247,8 @@ def _merged(
     """
     parts = [load_whole(folder) for folder in folders]
     own_results: dict[Key, Result] = {}
-    trials_of: dict[ResultKey, StoredTrialIndex] = {}
-    of_references: dict[ResultKey, StoredTrialIndex] = {}
+    trials_of: dict[ResultKey, StoredTrials] = {}
+    of_references: dict[ResultKey, StoredTrials] = {}
     trials = [last_lines(folder, part.results) for folder, part in zip(folders, parts, strict=True)]
     for folder, part, own in zip(folders, parts, trials, strict=True):
         names = [result.key for result in part.results]
@@ -263,7 +256,10 @@ def _merged(
             trials_of.pop(name, None)
         trials_of |= dict.fromkeys(names, own)
         own_results |= zip(names, part.results, strict=True)
-        of_references = _with_references(of_references, reference_lines(folder, part.results))
+        said = reference_lines(folder, part.results)
+        for name in said.places.keys() & of_references.keys():
+            _check_asked_alike(name, of_references[name], said)
+        of_references |= dict.fromkeys(said.places, said)
     for name in of_references.keys() & trials_of.keys():  # the trials of a run that tests the reference count
         _check_asked_alike(name, of_references.pop(name), trials_of[name])
     lines = _MergedTrials(trials_of, of_references)
@@ -273,7 +269,7 @@ def _merged(
         joined = joined_facts(facts, named)
         if not incomplete and len(folders) > 1:
             check_none_missing(joined, own_results.values())
-        return build_results(joined, in_plan_order(joined, own_results.values())), lines, []
+        return build_results(joined, sorted(own_results.values(), key=plan_order(joined))), lines, []
     about = _merged_facts(facts, named)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_results = [
@@ -284,17 +280,7 @@ def _merged(
     return build_results(about, judged_results), lines, pair_runs(ran)
 
 
-def _with_references(
-    of_references: Mapping[ResultKey, StoredTrialIndex], own: StoredTrialIndex
-) -> dict[ResultKey, StoredTrialIndex]:
-    """Return the trials of references, with the trials of one more run. Raises `UsageError` if their queries differ."""
-    for name in own.names:
-        if name in of_references:
-            _check_asked_alike(name, of_references[name], own)
-    return {**of_references, **dict.fromkeys(own.names, own)}
-
-
-def _check_asked_alike(name: ResultKey, one: StoredTrialIndex, other: StoredTrialIndex) -> None:
+def _check_asked_alike(name: ResultKey, one: StoredTrials, other: StoredTrials) -> None:
     """Raise `UsageError` if two runs asked a reference different queries in one result."""
     asked = {line["query"]: (line["asked"], line["expected"], line["prompt"]) for line in one.trials_of(name)}
     for line in other.trials_of(name):

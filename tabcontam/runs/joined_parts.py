@@ -7,12 +7,11 @@ computed again. The joined results equal the results of a run on one machine.
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from tabcontam.errors import UsageError, option
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_types import PROMPTS, Result, ResultFields
-from tabcontam.verdicts.run_facts import LlmFacts, RunFacts, ShardFacts, in_order
+from tabcontam.verdicts.run_facts import LlmFacts, RunFacts, in_order
 from tabcontam.verdicts.wording import phrase, visible
 
 OWN_OPTION = re.compile(
@@ -45,7 +44,7 @@ def joined_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         shard=shard if shard.missing else None,
     )
     took = (took for run in runs for took in run.durations)
-    return replace(joined, durations=tuple(sorted(took, key=partial(_place, _places(joined)))))
+    return replace(joined, durations=tuple(sorted(took, key=plan_order(joined))))
 
 
 # named: pairs of LLM and dataset in the line on missing results
@@ -68,12 +67,8 @@ def check_none_missing(run: RunFacts, results: Iterable[Result], *, named: int =
     )
 
 
-def in_plan_order(run: RunFacts, results: Iterable[Result]) -> list[Result]:
-    """Return the results of all parts in the order of a run on one machine: LLM by LLM, and table by table."""
-    return sorted(results, key=partial(_place, _places(run)))
-
-
-def _places(run: RunFacts) -> tuple[dict[Hashable, int], ...]:
+def plan_order(run: RunFacts) -> Callable[[ResultFields], tuple[int, ...]]:
+    """Return the key that sorts results as a run on one machine has them: LLM by LLM, and table by table."""
     kinds: tuple[Iterable[Hashable], ...] = (
         (llm.spec for llm in run.llms),
         (dataset.key for dataset in run.datasets),
@@ -81,13 +76,14 @@ def _places(run: RunFacts) -> tuple[dict[Hashable, int], ...]:
         (words.name for words in run.prompts),
         (test.id for test in run.tests),
     )
-    return tuple({name: place for place, name in enumerate(names)} for names in kinds)
+    places = [{name: place for place, name in enumerate(names)} for names in kinds]
 
+    def place_of_result(result: ResultFields) -> tuple[int, ...]:
+        table = result.dataset, result.edition or "", result.split or ""
+        names = result.llm, table, result.serializer, result.prompts or PROMPTS, result.test
+        return tuple(own.get(name, len(own)) for own, name in zip(places, names, strict=True))
 
-def _place(places: Sequence[dict[Hashable, int]], result: ResultFields) -> tuple[int, ...]:
-    table = result.dataset, result.edition or "", result.split or ""
-    names = result.llm, table, result.serializer, result.prompts or PROMPTS, result.test
-    return tuple(own.get(name, len(own)) for own, name in zip(places, names, strict=True))
+    return place_of_result
 
 
 def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
@@ -120,16 +116,10 @@ def _check_same(runs: Sequence[RunFacts], names: Sequence[str]) -> None:
             )
 
 
-def _shard(run: RunFacts) -> ShardFacts:
-    if run.shard is None:
-        raise UsageError("this is a whole run, not a part of one")
-    return run.shard
-
-
 FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "version": lambda run: run.version,
     "seed": lambda run: run.seed,
-    "number of parts": lambda run: _shard(run).total,
+    "number of parts": lambda run: run.shard and run.shard.total,
     "rules": lambda run: run.rules,
     "level": lambda run: run.alpha,
     "LLMs": lambda run: [(llm.spec, llm.resolved, llm.control) for llm in run.llms],
@@ -141,7 +131,7 @@ FACTS_IN_COMMON: dict[str, Callable[[RunFacts], object]] = {
     "documents of --trained-on": lambda run: run.trained_on,
     "measures of overlap": lambda run: run.overlap,
     "error budgets (--family-over)": lambda run: run.family_over,
-    "queries (tests, or options that choose what is asked)": lambda run: _shard(run).plan,
+    "queries (tests, or options that choose what is asked)": lambda run: run.shard and run.shard.plan,
 }
 SHOWN_FACTS = ("version", "seed", "number of parts", "rules", "level")  # facts with values that fit in a line
 

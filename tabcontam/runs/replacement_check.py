@@ -40,7 +40,6 @@ def _lost(existing: Path, files: Sequence[Path]) -> bool:
 
 
 def _lines(file: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (digest, text) of each line of a file, if the file exists."""
     if file.exists():
         with file.open("rb") as lines:
             for text in lines:

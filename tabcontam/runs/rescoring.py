@@ -1,9 +1,10 @@
-"""A past run's trials, read and judged again without asking an LLM."""
+"""A past run's trials, read and judged again without asking an LLM, and a check that its results follow from them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from itertools import accumulate
+from math import isclose
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -23,22 +24,25 @@ from tabcontam.asking.trial_file import (
 )
 from tabcontam.config import CALIBRATED, PAPER
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Trial
+from tabcontam.evidence.base import DECIDED, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.trial_reading import read_trial
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_files_together
 from tabcontam.reading.word_decision import english
-from tabcontam.runs.folder import last_lines, load_whole, record
+from tabcontam.runs.folder import load_whole, record
 from tabcontam.runs.folder_part import folder_parts, records_in
-from tabcontam.runs.shown_trials import reference_keys, reference_lines
+from tabcontam.runs.stored_trials import last_lines, reference_keys, reference_lines
 from tabcontam.tables.serializers import Serializer, from_facts
+from tabcontam.verdicts.columns import values_of
+from tabcontam.verdicts.consistency import no_controls
 from tabcontam.verdicts.reference_correction import Reference
 from tabcontam.verdicts.result_building import build_result, build_results, pool_parts
-from tabcontam.verdicts.result_types import Result, ResultKey
+from tabcontam.verdicts.result_types import Result, ResultKey, TableVerdict
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import RunFacts
 from tabcontam.verdicts.sequential_results import again_in_turns
+from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
 
@@ -188,3 +192,68 @@ def _readable(folder: Path, result: Result) -> Iterator[None]:
         yield
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(f"{folder / TRIALS}: a trial of {result.test} cannot be read: {error!r}") from error
+
+
+COMPARED = ("verdict", "paper_verdict", "queries", "answered", "hits", "recalled_bits", "p_value", "q_value", "e_value",
+            "score", "cut_short")  # fmt: skip
+NEAR, TINY = 1e-6, 1e-12  # largest difference between processors: relative, and near 0
+
+
+# most_trials: the largest number judged again; in a larger run, random LLMs and tables
+def check_agrees(folder: Path, past: RunResults, *, most_trials: int = 20_000) -> str:
+    """Raise `UsageError` if results.json differs from its trials judged again; return a line on the parts not compared.
+
+    The line is "" if everything was compared. A published report, or results without trials, has no answers to judge. A
+    learned measure of overlap is not loaded.
+    """
+    if past.run.redacted is not None or not (folder / TRIALS).exists():
+        lacks = f"has no {TRIALS}" if past.run.redacted is None else "was published without answers"
+        return f"{folder} {lacks}: its results were not checked"
+    if past.run.overlap:  # in another author's results this names a model, and a check does not load it
+        measure = visible(past.run.overlap, line=True)
+        return f"{folder} was measured by {measure}, which only rescore loads: its results were not checked"
+    found, changed = judged_again(folder, past, most=most_trials)
+    if fault := next(_faults(past, found), None):
+        raise UsageError(
+            f"{folder / RESULTS} does not follow from {TRIALS}: {visible(fault, line=True)}; type python -m tabcontam "
+            f"rescore {folder} to judge the answers again, or make the run again"
+        )
+    if changed:
+        raise UsageError(
+            f"{folder / TRIALS}: line {min(changed)} does not state the reading of its reply; type python -m tabcontam "
+            f"rescore {folder} to judge the answers again, or make the run again"
+        )
+    return ""
+
+
+def _faults(past: RunResults, rejudged: RunResults) -> Iterator[str]:
+    yield from no_controls(past)
+    for result, again in zip(past.results, rejudged.results, strict=True):
+        where = f"{result.llm}, {past.label(result)}, {result.test}"
+        yield from _differences(where, result, again)
+        if result.verdict in DECIDED and not result.evidence.answered:
+            yield f"{where} is {result.outcome} without an answer"
+    tables = {(table.llm, table.table): table for table in past.tables}
+    again_by_name = {(table.llm, table.table): table for table in rejudged.tables}
+    for name in tables.keys() | again_by_name.keys():
+        one, other = tables.get(name), again_by_name.get(name)
+        where = f"{name[0]}, {name[1].dataset}"
+        if one is None or other is None:
+            yield f"the verdict on {where} is {'missing' if one is None else 'of no result'}"
+        else:
+            yield from _differences(where, one, other)
+
+
+def _differences(where: str, one: Result | TableVerdict, other: Result | TableVerdict) -> Iterator[str]:
+    values, again = values_of(one), values_of(other)
+    for name in COMPARED:
+        had, has = values.get(name), again.get(name)
+        if not _same(had, has):
+            yield f"{name} of {where} is {had}, and the answers give {has}"
+
+
+def _same(one: object, other: object) -> bool:
+    numbers = (int, float)
+    if isinstance(one, numbers) and isinstance(other, numbers):
+        return isclose(one, other, rel_tol=NEAR, abs_tol=TINY)
+    return one == other

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.event_loops import interruptible, run_to_end
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.preparing import fitted, prepare_in_background, takes_long
 from tabcontam.asking.query_plan import PlannedResult, RunSource, check_reachable, plan, rows_shown, shuffled_shown
@@ -37,15 +38,19 @@ from tabcontam.report.trials_by_result import TrialSource
 from tabcontam.runs import option_checks
 from tabcontam.runs.choice_of_tests import check_fresh, check_rows, fewer_rows, put_to, split_asked_tests, with_given
 from tabcontam.runs.continuation_checks import check_same_run, check_same_versions
-from tabcontam.runs.cutoffs import at_cutoff
-from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.folder_part import records_in
-from tabcontam.runs.known_controls import check_known, controls
 from tabcontam.runs.llm_reachability import reached_meanwhile
+from tabcontam.runs.named_models import (
+    at_cutoff,
+    check_declared,
+    check_known,
+    check_searched,
+    controls,
+    read_declarations,
+)
 from tabcontam.runs.run_description import describe
 from tabcontam.runs.run_part import RunPart, run_parts
-from tabcontam.runs.training_declarations import check_declared, check_searched, read_declarations
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.known_rows import load_known, with_known
 from tabcontam.tables.large.reading_progress import report_progress_to
@@ -55,7 +60,6 @@ from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
 from tabcontam.tables.unread_rows import with_fresh, with_withheld
 from tabcontam.verdicts.document import write_results
-from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.result_building import build_results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.run_facts import TrainingDeclaration
@@ -296,39 +300,28 @@ def _references(
     """Return the references. Raises `UsageError` for one that is tested, named twice, a control, or not available."""
     found: dict[str, tuple[Model, LlmResolution | None]] = {}
     for spec in specs:
-        ((name, (model, how)),) = _reference(spec, opened, settings, named).items()
-        for other, known in found.items():
-            if other == name or _are_one(known, (model, how)):
-                raise UsageError(f"{option_name('reference')}: {spec} is {other}, which is named already")
-        found[name] = model, how
+        name, how = name_of(spec), resolve(spec)
+        one = how.open(settings), how
+        tested = next((other for other, known in opened.items() if other == name or _are_one(known, one)), None)
+        before = next((other for other, known in found.items() if other == name or _are_one(known, one)), None)
+        if one[0].is_corpus:
+            wrong = "is a corpus, which cannot answer; name a model"
+        elif name in map(name_of, named):  # as controls
+            wrong = f"is a control of this run; leave {option('control', spec)} out"
+        elif tested is not None:
+            wrong = f"is {tested}, which is under test; name a model that has not read the table"
+        elif one[0].control:
+            wrong = "is a control; name a model that has not read the table"
+        elif before is not None:
+            wrong = f"is {before}, which is named already"
+        else:
+            found[name] = one
+            continue
+        raise UsageError(f"{option_name('reference')}: {spec} {wrong}")
     return found
 
 
-def _reference(
-    spec: str, opened: Mapping[str, tuple[Model, LlmResolution | None]], settings: ModelSettings, named: Sequence[str]
-) -> dict[str, tuple[Model, LlmResolution | None]]:
-    """Return a reference by its name. Raises `UsageError` for an LLM that is tested, a control, or not available."""
-    found, name = resolve(spec), name_of(spec)
-    model = found.open(settings)
-    if model.is_corpus:
-        raise UsageError(f"{option_name('reference')}: {spec} is a corpus, which cannot answer; name a model")
-    if name in map(name_of, named):  # as controls
-        raise UsageError(
-            f"{option_name('reference')}: {spec} is a control of this run; leave {option('control', spec)} out"
-        )
-    for other, tested in opened.items():
-        if other == name or _are_one(tested, (model, found)):
-            raise UsageError(
-                f"{option_name('reference')}: {spec} is {other}, which is under test; "
-                "name a model that has not read the table"
-            )
-    if model.control:
-        raise UsageError(f"{option_name('reference')}: {spec} is a control; name a model that has not read the table")
-    return {name: (model, found)}
-
-
 def _are_one(first_one: tuple[Model, LlmResolution | None], other: tuple[Model, LlmResolution | None]) -> bool:
-    """Return whether two names, such as two labels, mean the same LLM."""
     (first, found), (second, also) = first_one, other
     if first.identity is not None and first.identity == second.identity:
         return True
@@ -384,12 +377,7 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
             limit=session.limit(),
             durations=tuple(session.durations()),
             **{name: fact for part in parts for name, fact in part.facts().items()},
-            notes=(
-                *facts.notes,
-                *(Note(NoteKind.NOT_READ, line) for line in session.unread()),
-                *(Note(NoteKind.SENT, line) for line in session.sent_otherwise()),
-                *(Note(NoteKind.SAMPLED, line) for line in session.sampled()),
-            ),
+            notes=(*facts.notes, *session.notes()),
         )
         return build_results(about, session.results())
 
@@ -408,7 +396,6 @@ def execute(run: Run, progress: Progress, tell: Callable[[str], object] = str) -
 
 
 def _passed(run: Run) -> float:
-    """Return the seconds since the user's command."""
     return round(time.monotonic() - run.config.began, 2)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tabcontam.asking import asker
 from tabcontam.asking import batch_asker as asking
 from tabcontam.asking.batch_asker import going_on
 from tabcontam.asking.batch_notes import BATCHES, BatchNote, BatchNotes
@@ -119,7 +120,7 @@ class Batching(Spy):
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is waited for."""
     monkeypatch.setattr(asking, "FIRST_LOOK", 0.001)
-    monkeypatch.setattr(asking, "backoff", lambda tries: 0.0)
+    monkeypatch.setattr(asker, "backoff", lambda before: 0.0)
 
 
 @pytest.fixture

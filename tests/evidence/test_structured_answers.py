@@ -19,6 +19,7 @@ from tabcontam.evidence.structured_answers import in_json, read_structured_answe
 from tabcontam.models.base import NO_SCHEMA, Model, ModelRequest, PromptForm, TransientError
 from tabcontam.models.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers
+from tabcontam.verdicts.notes import Note, NoteKind
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.usefixtures("cheaply")
@@ -135,11 +136,11 @@ def test_one_request_shows_who_can_be_held_and_is_kept(tmp_path: Path) -> None:
     deaf = Deaf()
     session = asked(deaf, tmp_path / "deaf")
     assert [request.structured for request in deaf.asked] == [True]  # the table's queries go to the prepared one
-    assert session.sent_otherwise() == [f"simulated:deaf: {NO_SCHEMA}"]
+    assert session.notes() == [Note(NoteKind.SENT, f"simulated:deaf: {NO_SCHEMA}")]
     line = json.loads((tmp_path / "deaf" / "trials.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert "JSON" not in line["prompt"][-1]["content"]
     held = asked(SimulatedModel("oracle"), tmp_path / "held")
-    assert held.sent_otherwise() == []
+    assert held.notes() == []
     line = json.loads((tmp_path / "held" / "trials.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert "JSON" in line["prompt"][-1]["content"]
     assert json.loads(line["reply"])["known"] is True

@@ -3,7 +3,7 @@
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.runs.cutoffs import at_cutoff
+from tabcontam.runs.named_models import at_cutoff
 
 BOTH = ("levels@1#before-cutoff", "levels@1#After-Cutoff")
 

@@ -13,7 +13,7 @@ from tabcontam.calibration.power_study import Study, measure
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.power_text import print_power
-from tabcontam.runs.exposed_models import TableObservations, observe_models, with_models
+from tabcontam.runs.dose_observations import TableObservations, observe_models, with_models
 from tests.commands import tabcontam
 
 HALF, NONE = "simulated:memoriser:0.5", "simulated:guesser"

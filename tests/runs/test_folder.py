@@ -14,9 +14,10 @@ from tabcontam.asking.trial_file import NUMBER, TRIALS, as_lines
 from tabcontam.config import FAMILY_OVER, RunConfig
 from tabcontam.errors import UsageError
 from tabcontam.paths import shipped
-from tabcontam.runs.folder import last_lines, load, merge
+from tabcontam.runs.folder import load, merge
 from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import execute, prepare
+from tabcontam.runs.stored_trials import last_lines
 from tabcontam.verdicts.document import parse_results
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind

@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 import tabcontam
-from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.asking.trial_file import TRIALS, as_lines
 from tabcontam.report import evidence, heatmap_squares, html, junit, terminal
-from tabcontam.runs.folder import last_lines, merge, record
+from tabcontam.runs.folder import merge, record
+from tabcontam.runs.stored_trials import StoredTrials, last_lines
 from tabcontam.verdicts import document
 from tabcontam.verdicts.document import as_document, as_json, parse_results, read_results, write_results
 from tabcontam.verdicts.result_types import ResultKey
@@ -107,14 +107,14 @@ class TestTrials:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found, read = run_in(tmp_path / "run", ["m1", "m2"]), list[ResultKey]()
-        of = StoredTrialIndex.trials_of
+        of = StoredTrials.trials_of
 
-        def noted(kept: StoredTrialIndex, name: ResultKey) -> list[dict[str, Any]]:
+        def noted(kept: StoredTrials, name: ResultKey) -> list[dict[str, Any]]:
             read.append(name)
             return of(kept, name)
 
-        monkeypatch.setattr(StoredTrialIndex, "trials_of", noted)
-        monkeypatch.setattr(StoredTrialIndex, "__iter__", None)  # nobody goes through all of them
+        monkeypatch.setattr(StoredTrials, "trials_of", noted)
+        monkeypatch.setattr(StoredTrials, "__iter__", None)  # nobody goes through all of them
         merge([tmp_path / "run"], tmp_path / "out")
         assert len(read) == len(set(read)) == len(found.results)
 

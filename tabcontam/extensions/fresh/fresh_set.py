@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.event_loops import interruptible, run_to_end
 from tabcontam.asking.reply_store import Store
 from tabcontam.asking.run_progress import Progress
 from tabcontam.asking.trial_file import lock_run_folder, open_folder
@@ -63,7 +64,6 @@ from tabcontam.models.keys import HostKey, KeyRing, host_of
 from tabcontam.models.prices import load_prices
 from tabcontam.models.provider_registry import ModelSettings, key_owners, resolve
 from tabcontam.paths import check_own_files, replace_file
-from tabcontam.runs.event_loops import interruptible, run_to_end
 from tabcontam.statistics.kappa import measure_agreement
 from tabcontam.tables.sources.web_files import key_in
 from tabcontam.version import __version__

@@ -18,8 +18,9 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.extensions.papers.completion_judgements import TEXT, Judgement, Judgements, compared_in, pair_of
 from tabcontam.extensions.papers.judgement_file import JudgementJournal, judgements_in
 from tabcontam.report.environment import embedded, environment
-from tabcontam.runs.folder import last_lines, load_whole
+from tabcontam.runs.folder import load_whole
 from tabcontam.runs.rescoring import rescore
+from tabcontam.runs.stored_trials import last_lines
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible

@@ -17,14 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tabcontam.asking.stored_trial_index import StoredTrialIndex
 from tabcontam.asking.trial_file import RESULTS, TRIALS, UNREAD, Journal, Line, as_lines, open_folder
 from tabcontam.errors import UsageError, option
 from tabcontam.extensions.publish.redaction import Redaction, redact_results
 from tabcontam.paths import ESCAPED, replace_file
 from tabcontam.report.lookup_places import is_lookup
 from tabcontam.runs.folder import merge, write_report, written_together
-from tabcontam.runs.shown_trials import shown_lines
+from tabcontam.runs.stored_trials import StoredTrials, shown_lines
 from tabcontam.verdicts.document import read_results
 from tabcontam.verdicts.result_types import ResultKey
 from tabcontam.verdicts.results import RunResults
@@ -66,7 +65,7 @@ def redact(
 class _PublishedTrials:
     """The trials that may be shown, by their results' published keys. `names` maps these keys to those of the run."""
 
-    trials: StoredTrialIndex
+    trials: StoredTrials
     names: Mapping[ResultKey, ResultKey]
     done: Redaction
 

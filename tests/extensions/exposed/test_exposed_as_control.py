@@ -11,7 +11,7 @@ from tabcontam.calibration.power_study import Study
 from tabcontam.evidence.base import Verdict
 from tabcontam.extensions.exposed.finished_models import tables_read
 from tabcontam.extensions.exposed.recipe import recipe
-from tabcontam.runs.exposed_models import observe_models
+from tabcontam.runs.dose_observations import observe_models
 from tabcontam.tables.table import load_table
 from tests.extensions.exposed.made_models import made_once
 from tests.made_tables import ships

@@ -1,6 +1,5 @@
 """Judgements in the folders of runs: reports show them, and no other report may replace them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,8 @@ from tabcontam.extensions.papers.judgement_file import JUDGEMENTS, JudgementJour
 from tabcontam.report.trial_digest import RunDigestFacts, results_by_llm
 from tabcontam.runs import llm_extracts
 from tabcontam.runs.folder import load, merge
-from tabcontam.runs.folder_part import records_in
-from tabcontam.runs.shown_trials import TrialConversion, shown_lines
+from tabcontam.runs.stored_trials import StoredTrials, shown_lines
+from tests.runs.test_llm_extracts import sent
 
 
 @pytest.fixture
@@ -33,15 +32,11 @@ def made(tmp_path: Path) -> Path:
 def test_another_process_shows_the_judgements_as_they_are_shown_here(made: Path) -> None:
     found = load(made)
     trials = shown_lines(made, found.results)
-    assert isinstance(trials.shown, TrialConversion)
-    terms = llm_extracts.ExtractionTerms(RunDigestFacts.of(found), by_id=True)
     (placed,) = results_by_llm(found).values()
-    work = llm_extracts.ExtractionJob(found.results, placed, frozenset())
-    job = json.loads(json.dumps(llm_extracts._job(trials, trials.shown, work)))
-    with trials.path.open("rb") as file:
-        there = llm_extracts._done(job, file, terms, records_in([made]))
-        without = llm_extracts._done(job, file, terms, {})
-    assert there == llm_extracts.take(terms, work, trials.trials_of) != without
+    job = llm_extracts.ExtractionJob(found.results, placed, frozenset(), RunDigestFacts.of(found), by_id=True)
+    there = llm_extracts.read_extract(llm_extracts.make_stored_extract(sent(llm_extracts.stored_job(job, trials))))
+    without = llm_extracts.make_extract(job, StoredTrials(trials.path, trials.places).trials_of)
+    assert there == llm_extracts.make_extract(job, trials.trials_of) != without
 
 
 def test_a_merged_report_has_the_judgements_and_no_other_one_replaces_them(made: Path, tmp_path: Path) -> None:

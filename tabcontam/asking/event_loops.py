@@ -1,14 +1,35 @@
-"""Work in a new event loop: in this thread, or in another thread if this thread already runs a loop."""
+"""Work in a new event loop: in this thread, or in another thread."""
 
 import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from types import FrameType
 from typing import Any
 
-from tabcontam.asking.background_loop import run_in_background
+
+@contextmanager
+def run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "asyncio.Task[None]"]]:
+    """Start `work`; yield its future and its task, which can be cancelled. The context ends after `work` ends."""
+    under_way: Future[asyncio.Task[None]] = Future()
+
+    async def begin() -> None:
+        task = asyncio.ensure_future(work)
+        under_way.set_result(task)
+        await task
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # the new thread copies this thread's context
+        yield done, under_way.result()
+
+
+def cancel(task: "asyncio.Task[None]") -> None:
+    """Cancel a task of another thread's loop, if it has not ended."""
+    with suppress(RuntimeError):  # its loop has ended
+        task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
@@ -17,12 +38,8 @@ def run_to_end(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
         asyncio.get_running_loop()
     except RuntimeError:
         asyncio.run(work)
-    else:
-        _run_in_thread(work, stop)
-
-
-def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Run the work in another thread. The first Ctrl-C finishes the requests in flight; the second ends at once."""
+        return
+    # the first Ctrl-C finishes the requests in flight; the second ends at once
     with run_in_background(work) as (done, task):
         try:
             done.result()
@@ -31,7 +48,7 @@ def _run_in_thread(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
             try:
                 done.result()
             except KeyboardInterrupt:
-                task.get_loop().call_soon_threadsafe(task.cancel)
+                cancel(task)
                 raise
 
 
