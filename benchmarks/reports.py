@@ -2,7 +2,7 @@
 
 By default 20 LLMs, 20 tables and 20 tests; the aim is 100, 100 and 20 (200,000 cells): a report that is written in at
 most 60 s and 2 GB, a first page below 2 MB that opens in at most 2 s. It makes a run's folder of that size: simulated
-answerers are asked about two small tables through the library, and their cells and trials, a few a cell, stand in it
+answerers are asked a few queries about two small tables through the library, and their cells and trials stand in it
 under the names of as many LLMs and tables, written by what writes those of a run. Each four LLMs are versions of a
 family. Then it runs `tabcontam report RUN --out DIR`, prints its seconds and the most memory that its processes held
 together, the sizes of the pages, and how long Chromium takes to open the first page, to filter it, and to open a page
@@ -43,7 +43,7 @@ TESTS = (
     *("classification_0shot", "classification_1shot"),
 )
 ANSWERERS = ("simulated:memoriser:0.5", "simulated:guesser", "simulated:refuser", "simulated:memoriser:0.1")
-EACH, LONGEST = 3, 4000  # trials of a cell, and characters of one, where there are shorter ones
+EACH = 3  # queries of a cell
 VERSIONS = 4  # of a family of LLMs
 
 
@@ -63,7 +63,7 @@ def prototypes(folder: Path) -> tuple[RunFacts, list[Result], dict[ResultKey, li
     write_table(table)
     out = folder / "small"
     chosen = " or ".join(TESTS)
-    tabcontam.run(list(ANSWERERS), ["iris", str(table)], tests=chosen, out=out, cache=False)
+    tabcontam.run(list(ANSWERERS), ["iris", str(table)], tests=chosen, queries=EACH, out=out, cache=False)
     found = load(out)
     asked = grouped(Journal(out).lines(), lambda line: ResultKey(*line_key(line)[:-1]))
     return found.run, [cell for cell in found.results if cell.test in TESTS], asked
@@ -81,17 +81,15 @@ def write_run(folder: Path, llms: int, tables: int, tests: int) -> None:
     rng = Random(1)
     made: list[Result] = []
     folder.mkdir(parents=True)
-    pools = {key: _pool(lines) for key, lines in asked.items()}
+    texts = {key: [as_lines([line]) for line in lines] for key, lines in asked.items()}
     with (folder / TRIALS).open("w", encoding="utf-8") as file:
-        for first, llm in enumerate(names):
+        for llm in names:
             for second, name in enumerate(tables_named):
                 kind = kinds[second % len(kinds)]
                 who = ANSWERERS[rng.choice([0, 1, 1, 1, 2, 3])]
                 for cell in of_pair[who, kind]:
-                    made.append(_as(cell, llm, name, rng))
-                    pool = pools.get(cell.key, [])
-                    start = (first * tables + second) * EACH % max(len(pool), 1)
-                    file.writelines(_named(text, llm, name) for text in (pool[start:] + pool[:start])[:EACH])
+                    made.append(cell.changed(llm=llm, dataset=name, control=False))
+                    file.writelines(_named(text, llm, name) for text in texts.get(cell.key, []))
     facts = replace(
         run,
         llms=tuple(
@@ -114,21 +112,6 @@ def write_run(folder: Path, llms: int, tables: int, tests: int) -> None:
         ),
     )
     write_results(folder, build_results(facts, made))
-
-
-def _pool(lines: Sequence[Line]) -> list[str]:
-    """The trials of a cell as texts, of which the shortest are taken where some are long."""
-    texts = [as_lines([line]) for line in lines]
-    short = [text for text in texts if len(text) <= LONGEST]
-    return short if len(short) >= EACH else sorted(texts, key=len)[:EACH]
-
-
-def _as(cell: Result, llm: str, dataset: str, rng: Random) -> Result:
-    """The cell under other names, with numbers of its own."""
-    jitter = rng.uniform(0.6, 1.0)
-    p_value = None if cell.evidence.p_value is None else cell.evidence.p_value * jitter
-    bits = None if cell.evidence.recalled_bits is None else cell.evidence.recalled_bits * jitter
-    return cell.changed(llm=llm, dataset=dataset, p_value=p_value, recalled_bits=bits, control=False)
 
 
 def _named(text: str, llm: str, dataset: str) -> str:
