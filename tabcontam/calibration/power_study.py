@@ -5,20 +5,17 @@ how often the tests detect answerers that know nothing of the rows, and answerer
 """
 
 import asyncio
-import os
 import signal
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import product
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from threading import current_thread, main_thread
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 from tabcontam.asking.query_plan import PlannedResult, RunSource, plan
 from tabcontam.asking.run_progress import Tell
@@ -29,10 +26,11 @@ from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Answer, Capability, Query, Reading, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
-from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.selection import chooses, selected
 from tabcontam.models.base import Model, ModelRequest
 from tabcontam.models.known.simulated import SimulatedModel
+from tabcontam.processes import code_to_run, processors, read_value, start_workers, typed, write_value
 from tabcontam.statistics.exact_statistics import clopper_pearson
 from tabcontam.tables.dataset_splits import load_tables
 from tabcontam.tables.known_rows import load_known, with_known
@@ -51,6 +49,7 @@ SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
 MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # the verdict of all row tests together
+START = code_to_run("tabcontam.calibration.power_study")
 WORTH = 8.0  # seconds of remaining work above which more processes are started
 Trials = dict[str, list[Trial]]  # by the test's id
 
@@ -233,16 +232,21 @@ def _runs(
     study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Yield the number and the results of every run. Several processes share the runs if that saves time."""
+
+    def run(of: RunNumber) -> ByAnswerer:
+        place, number = of
+        return run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
+
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
-        place, number = places.pop(0)
+        place = places.pop(0)
         began = perf_counter()
-        run = run_once(tables[place], tests, serializer, study.seed * SEED_STEP + number, study.alpha, prompts)
+        found = run(place)
         took = perf_counter() - began
-        yield (place, number), run
+        yield place, found
         # The first run of a table is slower: it also computes the baseline, which later runs reuse.
-        if number and took * len(places) > WORTH:
-            yield from _side_by_side(study, tests, places)
+        if place[1] and took * len(places) > WORTH:
+            yield from _side_by_side(study, tests, places, run)
             return
 
 
@@ -259,68 +263,65 @@ def run_once(
     return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
 
+@dataclass(frozen=True)
+class StudyJob:
+    """A run of a study, for another process: the study, the ids of its tests, and the number of the run."""
+
+    study: Study
+    tests: tuple[str, ...]
+    run: RunNumber
+
+
+@dataclass(frozen=True)
+class StoredResults:
+    """The results of an answerer in values that JSON allows: those of tests and of the table, by their columns."""
+
+    results: Mapping[str, Mapping[str, Any]]
+    table: Mapping[str, Any] | None
+    row_tests: tuple[str, ...]
+
+    @classmethod
+    def of(cls, own: AnswererResults) -> "StoredResults":
+        """Return the stored form of results."""
+        results = {test: dict(values_of(result)) for test, result in own.results.items()}
+        return cls(results, None if own.table is None else dict(values_of(own.table)), own.row_tests)
+
+    def results_of(self) -> AnswererResults:
+        """Return the results."""
+        table = None if self.table is None else typed(self.table, TableVerdict)
+        return AnswererResults(typed(self.results, dict[str, Result]), table, self.row_tests)
+
+
 def _side_by_side(
-    study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
+    study: Study, tests: Sequence[Test], places: Sequence[RunNumber], run: Callable[[RunNumber], ByAnswerer]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Yield runs in the order in which they end, from one process per processor; no process outlives the call."""
-    left, busy = list(places), dict[Connection, RunNumber]()
-    workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
-    try:
-        for ours, _ in workers:
-            busy[ours] = left.pop(0)
-            ours.send(busy[ours])
-        while busy:
-            for ours in cast(list[Connection], wait(list(busy))):
-                place, found = busy.pop(ours), ours.recv()
-                if isinstance(found, Exception):
-                    raise found
-                if left:
-                    busy[ours] = left.pop(0)
-                    ours.send(busy[ours])
-                yield place, found
-    finally:  # also if the user pressed Ctrl-C
-        for ours, process in workers:
-            process.kill()
-            process.join()
-            ours.close()
+    """Yield runs in the order in which they end, from one process per processor; no process outlives the call.
+
+    This process makes a run whose process failed: if it meets the same error, the measurement ends with it.
+    """
+    ids = tuple(test.id for test in tests)
+    with start_workers(START, min(len(places), processors()), StudyJob, dict[str, StoredResults]) as answer:
+        runs = {answer(StudyJob(study, ids, place)): place for place in places}
+        for done in as_completed(runs):
+            failed = done.exception() is not None
+            own = run(runs[done]) if failed else {name: one.results_of() for name, one in done.result().items()}
+            yield runs[done], own
 
 
-def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
-    """Return a connection to a new process, and the process. Its pipe is its own: no lock remains if it is killed."""
-    context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
-    with _interrupts_ignored():  # the new process inherits this setting: only the first process handles Ctrl-C
-        process.start()
-    theirs.close()
-    return ours, process
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
-    """Receive run numbers and send back the results of each run, in a process of its own, until it is killed."""
-    tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
-    while True:
-        try:
-            place, number = theirs.recv()
-        except EOFError:  # the first process has ended
-            return
-        try:
-            seed = study.seed * SEED_STEP + number
-            theirs.send(run_once(tables[place], tests, serializer, seed, study.alpha, prompts))
-        except Exception as error:
-            theirs.send(error)
+def main() -> None:
+    """Receive jobs and send back the results of each run, in a process of its own, until it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process handles Ctrl-C, and ends this one
+    given, output = sys.stdin.buffer, cast(BinaryIO, sys.stdout.buffer)
+    tables = cache(Study.tables)
+    with suppress(EOFError):
+        while True:
+            job: StudyJob = read_value(given, StudyJob)
+            study, (place, number) = job.study, job.run
+            tests, serializer = [by_id()[test] for test in job.tests], load_serializer(study.serializer)
+            seed, prompts = study.seed * SEED_STEP + number, load_prompt_set(study.prompts)
+            run = run_once(tables(study)[place], tests, serializer, seed, study.alpha, prompts)
+            stored = {answerer: StoredResults.of(own) for answerer, own in run.items()}
+            write_value(output, stored, dict[str, StoredResults])
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:

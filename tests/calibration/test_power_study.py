@@ -316,9 +316,18 @@ def test_a_study_measures_false_positives_and_power(made_up: Study) -> None:
 
 
 @pytest.mark.slow
-def test_processes_side_by_side_measure_the_same(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_side_by_side_measure_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study(("iris",), expression="feature_list_uninformed or feature_completion", runs=4)
+    alone = measure(study, lambda done, runs: None)
+    monkeypatch.setattr(power_study, "WORTH", 0.0)
+    assert measure(study, lambda done, runs: None) == alone
+
+
+@pytest.mark.slow
+def test_a_run_whose_process_fails_is_made_here(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = measure(made_up, lambda done, runs: None)
     monkeypatch.setattr(power_study, "WORTH", 0.0)
+    monkeypatch.setattr(power_study, "START", "raise SystemExit(1)")
     assert measure(made_up, lambda done, runs: None) == alone
 
 
