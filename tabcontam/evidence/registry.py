@@ -12,6 +12,7 @@ from tabcontam import entry_points
 from tabcontam.entry_points import OWN, EntryPoint
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Measure, Test
+from tabcontam.evidence.mixins import PooledTest
 
 GROUP = "tabcontam.tests"
 BUILT_IN = (
@@ -79,6 +80,7 @@ def _of_package(point: EntryPoint) -> Test:
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
         # raises an error if a required attribute has not been stated
         name, measure, *_ = (test.id, test.measure, test.kind, test.family) if test else ("", "")
+        _ = test.pool if isinstance(test, PooledTest) else ""
     if test is None:
         why = f"{point.value} is no subclass of tabcontam.evidence.base.Test"
     elif name != point.name:

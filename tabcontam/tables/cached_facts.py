@@ -29,6 +29,7 @@ def table_fact(find: Callable[Concatenate[Owner, Given], Fact]) -> Callable[Conc
 
     @wraps(find)
     def found(owner: Owner, /, *args: Given.args, **named: Given.kwargs) -> Fact:
-        return cached_fact(owner, (find, args, *named.items()), lambda: find(owner, *args, **named))
+        name = f"{find.__module__}.{find.__qualname__}"  # no function: a table can be pickled with its facts
+        return cached_fact(owner, (name, args, *named.items()), lambda: find(owner, *args, **named))
 
     return found
