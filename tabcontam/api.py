@@ -111,7 +111,9 @@ class Results:
         wanted = {name: several_of(words) for name, words in given.items() if words}
         if self.on_disk:
             with suppress(OSError, ValueError):  # below, the whole file is read, and the fault is named
-                return select_lines(self.folder / RESULTS, wanted)
+                found = select_lines(self.folder / RESULTS, wanted)
+                if {result.test for result in found} <= self.source.facts.keys():
+                    return found
         return tuple(
             result for result in self.results if all(getattr(result, name) in words for name, words in wanted.items())
         )
