@@ -78,7 +78,6 @@ class TestText:
             lambda text: json.dumps(json.loads(text)),
             lambda text: json.dumps(json.loads(text), indent=1),
             lambda text: text.replace("\n ]", "\n  ]"),
-            lambda text: json.dumps(json.loads(text), indent=1),
             lambda text: text,
         ],
     )
