@@ -130,7 +130,8 @@ class ServedLLM(ServedModel):
 
     async def generate(self, request: ModelRequest) -> Reply:
         """Return the reply to a prompt. Send the request again only without a refused part, with more tokens for
-        thinking or in another form. What a refusal shows is stored once the server has accepted a request after it.
+        thinking or in another form. What a refusal shows is stored once the server has accepted a request after it;
+        that the model thinks is stored at once.
         """
         form, habits = self.form, self.habits
         no_chat: Problem | None = None
@@ -154,6 +155,7 @@ class ServedLLM(ServedModel):
                 if not left or habits.reasons or not answer.cramped:
                     break
                 habits = replace(habits, thinks=True)
+                self.learn(habits)
             request.again()
         self.form, self.settled = self.form if form is PromptForm.CHAT else form, True
         reply = self.reply(answer, request, form)
