@@ -182,6 +182,7 @@ class VertexModel(GeminiModel):
             self._credentials, _ = auth.default(scopes=[SCOPE])
         except (GoogleAuthError, OSError, ValueError) as error:
             raise self._mistake(f"no login for Google Cloud ({one_line(error)}); {LOGIN}") from None
+        self._login = asyncio.Lock()  # as these connections, for one event loop
         clients = super()._clients_at(address)
         clients.headers = {}
         return clients
@@ -199,8 +200,9 @@ class VertexModel(GeminiModel):
         from google.auth.transport.requests import Request
 
         try:
-            if not self._credentials.valid:
-                await asyncio.to_thread(self._credentials.refresh, Request())
+            async with self._login:  # many requests find the token expired, but only the first renews it
+                if not self._credentials.valid:
+                    await asyncio.to_thread(self._credentials.refresh, Request())
         except (GoogleAuthError, ValueError) as error:
             raise TransientError(one_line(error), "login") from None
         clients.headers = {}
