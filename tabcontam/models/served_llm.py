@@ -112,6 +112,11 @@ class ServedLLM(ServedModel):
         self._clients: ClientPool | None = None
         self._answered = False  # True once a request was answered
 
+    @property
+    def short_name(self) -> str:
+        """The model's name in the server's list."""
+        return self.model
+
     async def connect(self) -> None:
         """Ask the server for the model. Raises `UsageError` if none answers, or it refuses the key or the model."""
         clients = self.clients()
@@ -279,7 +284,6 @@ class ServedLLM(ServedModel):
         return FatalError(self._line(f"{self._other_kind()}: it answers with {what}; {advice}", longest=LONGEST_FATAL))
 
     async def _look_up(self, clients: ClientPool) -> None:
-        asked = self.model.rpartition("/")[2]
         try:
             names = self._names(await asyncio.wait_for(get(clients, self._paths()[1]), CONNECT_SECONDS))
         except NoAnswer as error:
@@ -288,9 +292,9 @@ class ServedLLM(ServedModel):
             names = []
         except (TransientError, TimeoutError):
             names = []  # without a list the error names no models
-        if asked not in names and self.model not in names:
-            similar = str(unknown("model", asked, map(self._line, names))) if names else ""
-            raise self._mistake(similar or f"unknown model {asked!r}; see {self.models_page}")
+        if self.short_name not in names:
+            similar = str(unknown("model", self.short_name, map(self._line, names))) if names else ""
+            raise self._mistake(similar or f"unknown model {self.short_name!r}; see {self.models_page}")
 
     def _unreachable(self, why: str) -> str:
         return f"{why}: cannot reach {self.address}; check the network and the proxy"

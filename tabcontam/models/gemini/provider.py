@@ -70,6 +70,10 @@ class GeminiModel(ServedLLM):
         return GeminiBatches(self) if self._own else None
 
     @property
+    def short_name(self) -> str:
+        return self.model.rpartition("/")[2]
+
+    @property
     def url(self) -> str:
         return f"{self.address}/{self.version_of_api}"
 
@@ -95,7 +99,7 @@ class GeminiModel(ServedLLM):
 
     def _advice(self, whom: Concern, problem: Problem) -> str:
         _, what = hopeless(problem) or (whom, "")
-        return f"{self._who} {what.format(key=self._lets_in, model=self.model.rpartition('/')[2])}"
+        return f"{self._who} {what.format(key=self._lets_in, model=self.short_name)}"
 
     def _recognize(self, found: Any) -> None:
         name = json_at(found, "name")
@@ -149,7 +153,7 @@ class VertexModel(GeminiModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {**super().identity, "model": self.model.rpartition("/")[2]}
+        return {**super().identity, "model": self.short_name}
 
     async def connect(self) -> None:
         clients = self.clients()
