@@ -275,7 +275,7 @@ class ServedLLM(ServedModel):
 
     def _turned_away(self, problem: Problem) -> str:
         whom = self.concern(problem)
-        if whom in LASTING:
+        if whom in (*LASTING, Concern.MODEL):
             return str(self._fatal(whom, problem))
         return f"{self._who} does not describe the model; it answered {problem.line}"
 
