@@ -53,6 +53,7 @@ class GeminiModel(ServedLLM):
     too_long = staticmethod(lambda problem: False)
     read = staticmethod(lambda form, body: read_answer(body))
     crowded = (408, 429, 503, 504)
+    uncharged = (429, 503)
 
     def __init__(
         self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE, variable: str = ""
