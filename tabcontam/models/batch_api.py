@@ -109,14 +109,16 @@ class Batches(ABC):
         """Return the progress in the server's JSON about a batch."""
         raise NotImplementedError
 
-    async def _pages(self, size: str, listed: str, after: str) -> AsyncIterator[list[dict[str, Any]]]:
+    async def _pages(
+        self, size: str, listed: str, after: str, may_be_gone: bool = False
+    ) -> AsyncIterator[list[dict[str, Any]]]:
         """Yield the pages of the list of batches. `size` and `after`: parameters of a page; `listed`: the field.
 
         Only a page that states a next one, as its field `nextPageToken` or by `has_more`, is followed by another.
         """
         query = {size: "100"}
         while True:
-            page = await self._asked(get(self._model.clients(), self.path, query))
+            page = await self._asked(get(self._model.clients(), self.path, query), may_be_gone)
             found = json_at(page, listed)
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             yield batches
@@ -141,8 +143,11 @@ class Batches(ABC):
             problem = error.problem
         if may_be_gone and problem.status in NOT_THERE:
             return None
-        refused = f"{self.service} accepts no batch of {self._model.model}: {problem.line}"
-        raise FatalError(self._model._line(refused))
+        raise self._refused(problem)
+
+    def _refused(self, problem: Problem) -> FatalError:
+        line = f"{self.service} accepts no batch of {self._model.model}: {problem.line}"
+        return FatalError(self._model._line(line))
 
     def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         if problem := self._model.hidden(body):
