@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
@@ -186,9 +187,12 @@ def as_line(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def json_lines(content: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines. Skip lines that are no object."""
-    for line in content.split(b"\n"):
+# longest: bytes of one result; no answer to a prompt of tabcontam is so long
+def json_lines(content: bytes, longest: int = 16 << 20) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file of JSON lines. Skip lines that are too long or no object."""
+    for line in BytesIO(content):  # without a copy of all lines
+        if len(line) > longest:
+            continue
         with suppress(ValueError, RecursionError):
             if isinstance(found := json.loads(line), dict):
                 yield found
