@@ -56,8 +56,9 @@ class Results:
 
     def __repr__(self) -> str:
         if self.on_disk:
-            stored = f"{count_results(self.folder / RESULTS)} results, read from disk when needed"
-            return visible(f"<Results {self.folder}: {stored}>", line=True)
+            with suppress(ValueError):  # then the file is read as a whole
+                stored = f"{count_results(self.folder / RESULTS)} results, read from disk when needed"
+                return visible(f"<Results {self.folder}: {stored}>", line=True)
         llms = dict.fromkeys(result.llm for result in self.results)
         found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         counted = f"{len(llms)} LLMs, {len(self.results)} results: {found or 'none'}"
@@ -110,7 +111,9 @@ class Results:
         wanted = {name: several_of(words) for name, words in given.items() if words}
         if self.on_disk:
             with suppress(OSError, ValueError):  # below, the whole file is read, and the fault is named
-                return select_lines(self.folder / RESULTS, wanted)
+                found = select_lines(self.folder / RESULTS, wanted)
+                if {result.test for result in found} <= self.source.facts.keys():
+                    return found
         return tuple(
             result for result in self.results if all(getattr(result, name) in words for name, words in wanted.items())
         )

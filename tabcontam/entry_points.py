@@ -49,7 +49,7 @@ def listed(group: str) -> tuple[EntryPoint, ...]:
             if line.startswith("["):
                 heading = line.strip("[] ")
             elif sign and heading == group:
-                points.append(EntryPoint(name.strip(), value.strip(), package))
+                points.append(EntryPoint(name.strip(), value.partition("[")[0].strip(), package))
     return tuple(sorted(points, key=lambda point: (point.name, point.package)))
 
 

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from enum import Enum
 from functools import cache
+from pathlib import PurePath
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -49,8 +51,15 @@ def processors() -> int:
 
 def write_value(stream: BinaryIO, value: object, kind: Any) -> None:
     """Write a value of the type `kind` as a line of JSON. Raises `OSError` if the other process has ended."""
-    stream.write(json.dumps(_adapter(kind).dump_python(value, mode="json")).encode() + b"\n")
+    stream.write(json.dumps(_adapter(kind).dump_python(value), default=_for_json).encode() + b"\n")
     stream.flush()
+
+
+def _for_json(value: object) -> object:
+    """Return a value in a form that JSON allows. Texts are kept as they are, also names of files that are no UTF-8."""
+    if isinstance(value, Enum):
+        return value.value
+    return str(value) if isinstance(value, PurePath) else list(cast("Iterable[object]", value))
 
 
 def read_value(stream: BinaryIO, kind: Any) -> Any:
@@ -92,6 +101,9 @@ def start_workers(code: str, number: int, job_kind: Any, answer_kind: Any) -> It
             if answer is None:  # it answers nothing more, least of all this job in place of the next
                 process.kill()
                 process.wait()
+                with suppress(OSError):
+                    process = start_process(code)
+                    processes.append(process)
             free.put(process)
         return answer
 
@@ -106,4 +118,5 @@ def start_workers(code: str, number: int, job_kind: Any, answer_kind: Any) -> It
                 process.kill()
             pool.shutdown(cancel_futures=True)
             for process in processes:
+                process.kill()  # also one that has just taken the place of another
                 process.communicate()

@@ -312,6 +312,7 @@ def main() -> None:
     """Receive jobs and send back the results of each run, in a process of its own, until it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process handles Ctrl-C, and ends this one
     given, output = sys.stdin.buffer, cast(BinaryIO, sys.stdout.buffer)
+    sys.stdout = sys.stderr  # what other code prints is no answer
     tables = cache(Study.tables)
     with suppress(EOFError):
         while True:

@@ -146,8 +146,20 @@ def datasets() -> list[Item]:
         if not card.public:
             lines.append("private: its rows leave this machine only with --send-rows")
         about = _with_source(f"{card.title} ({editions})", card.source)
-        items.append({"name": card.name, "about": about, "text": "\n".join(lines), "card": asdict(card)})
+        items.append({"name": card.name, "about": about, "text": "\n".join(lines), "card": _flat(card)})
     return items
+
+
+def _flat(card: "Card") -> dict[str, Any]:
+    """Return the fields of a card by the keys of its file."""
+    fields = asdict(card)
+    dates = fields.pop("dates")
+    fields["dates"] = dates.pop("of_names")
+    fields |= dates
+    for edition in fields["editions"]:
+        for one in (edition, *edition["splits"]):
+            one.update(one.pop("layout"))
+    return fields
 
 
 def _completed(card: "Card") -> str:

@@ -129,7 +129,7 @@ def read_without_results(folder: Path) -> RunResults | None:
 def as_json(document: object) -> str:
     """Return a document as the text of a JSON file; for results, the text of results.json."""
     if isinstance(document, RunResults):
-        return "".join(pieces(document))
+        return f"{''.join(pieces(document))}\n"
     return f"{json.dumps(document, ensure_ascii=False, indent=1, default=values_of)}\n"
 
 
@@ -187,3 +187,4 @@ def write_results(folder: Path, results: RunResults) -> None:
         (new / RESULTS).open("w", encoding="utf-8", errors=ESCAPED, newline="\n") as file,
     ):
         file.writelines(pieces(results))
+        file.write("\n")

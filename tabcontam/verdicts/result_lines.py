@@ -94,7 +94,7 @@ def select_lines(path: Path, wanted: Mapping[str, Collection[str]]) -> tuple[Res
 
 
 def count_results(path: Path) -> int:
-    """Return the number of results of tests in a file. Raises `OSError`."""
+    """Return the number of results of tests in a file. Raises `OSError` and `ValueError`."""
     return sum(kind is Result for kind, _ in _lines(path))
 
 
@@ -108,6 +108,8 @@ def _lines(path: Path) -> Iterator[tuple[type | None, bytes]]:
                     if item.lstrip().startswith(b"]"):
                         yield None, item
                         break
+                    if not item.strip().startswith(b"{") or not item.rstrip(b",\n").endswith(b"}"):
+                        raise ValueError("an item of a list is not one line")
                     yield kind, item
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report import html
+from tabcontam.report import heatmap_squares, html
 from tests.needed import needed
 from tests.report.chromium import opened
 from tests.report.rendered import render_pages
@@ -22,7 +22,7 @@ LETTERS = "[...document.querySelectorAll('#grid tbody tr:not([hidden]) td:not([h
 def page(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The first page of a run for which a few squares are too many, opened from disk; nothing may be complained of."""
     monkeypatch.setattr(html, "MOST_LLMS", 3)
-    monkeypatch.setattr(html, "CROWDED", 3)
+    monkeypatch.setattr(heatmap_squares, "CROWDED", 3)
     pages = render_pages(results(LLMS, TABLES), [])
     for name, source in pages.items():
         (tmp_path / name).write_text(source, encoding="utf-8")

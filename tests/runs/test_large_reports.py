@@ -78,6 +78,7 @@ class TestText:
             lambda text: json.dumps(json.loads(text)),
             lambda text: json.dumps(json.loads(text), indent=1),
             lambda text: text.replace("\n ]", "\n  ]"),
+            lambda text: json.dumps(json.loads(text), indent=1),
             lambda text: text,
         ],
     )
@@ -90,6 +91,9 @@ class TestText:
         assert tabcontam.load_results(tmp_path).tables == made.tables_in_order
         chosen = tabcontam.load_results(tmp_path).select(dataset=TABLES[-1])
         assert list(chosen) == [cell for cell in made.results if cell.dataset == TABLES[-1]] != []
+        both = tabcontam.load_results(tmp_path).select(llm=made.results[0].llm, dataset=TABLES[-1])
+        assert list(both) == [cell for cell in chosen if cell.llm == made.results[0].llm] != []
+        assert f"{len(made.results)} results" in repr(tabcontam.load_results(tmp_path))
 
     def test_what_is_wrong_in_a_large_file_is_still_said_where(
         self, made: RunResults, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

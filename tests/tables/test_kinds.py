@@ -627,7 +627,9 @@ def test_a_bad_line_of_arff_is_named(put: Put, line: str, complaint: str) -> Non
     ],
 )
 def test_a_quote_left_open_names_the_line_where_it_opens(put: Put, text: str, line: int) -> None:
-    assert f"my.csv, line {line}: a quote opens there that is not closed" in failure(put("my.csv", text.encode()))
+    assert f"my.csv, line {line}: in the row that begins there, a quote opens that is not closed" in failure(
+        put("my.csv", text.encode())
+    )
 
 
 # What is not read

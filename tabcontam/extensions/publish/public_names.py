@@ -21,7 +21,8 @@ def without_place(spec: str) -> str:
     >>> without_place("openai:NAME@http://10.0.0.7:8000/v1"), without_place("hf:org/name")
     ('openai:NAME', 'hf:org/name')
     """
-    provider, colon, model = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL).partition(":")
+    written = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL)
+    provider, colon, model = written.partition(":") if ":" in written else ("", "", written)
     parts = [part for part in re.split(r"[/\\]", model) if part]
     lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2 or provider in PLACES
     return f"{provider}{colon}{parts[-1] if lies and parts else model}"

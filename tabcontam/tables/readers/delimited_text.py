@@ -234,4 +234,6 @@ def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] |
 
 
 def _left_open(name: str, line: int) -> str:
-    return f"{name}, line {line}: a quote opens there that is not closed; close it, or remove it"
+    return (
+        f"{name}, line {line}: in the row that begins there, a quote opens that is not closed; close it, or remove it"
+    )

@@ -368,3 +368,9 @@ def _noting(held: list[Session], begin: Callable[[Session], None]) -> Callable[[
         held.append(session)
 
     return noted
+
+
+def test_a_judge_needs_all_parts(tmp_path: Path) -> None:
+    part = RunConfig(llm=("simulated:oracle",), dataset=("iris",), judge="simulated:judge", shard="1/2", out=tmp_path)
+    with pytest.raises(UsageError, match="judge"):
+        prepare(part)

@@ -22,7 +22,7 @@ from tabcontam.extensions.corpora.search.portions import portions, read
 from tabcontam.extensions.corpora.search.tally import Tally
 from tabcontam.paths import replace_file
 
-VERSION = 1
+VERSION = 2
 HEADER = "index.json"
 
 # Called with the bytes of files that were read, the bytes of all files, and the bytes of text in the shards so far.

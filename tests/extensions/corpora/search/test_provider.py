@@ -182,6 +182,8 @@ def test_the_answers_do_not_depend_on_how_the_corpus_is_cut(corpus: Path) -> Non
 
 @pytest.mark.slow
 def test_processes_find_the_same(corpus: Path) -> None:
+    for name in (b"odd\xff.txt", b"odd\xfe.txt"):  # names that are no UTF-8
+        (corpus / os.fsdecode(name)).write_text("1.50\n1\nmale n1")
     lookups, cut = filled(corpus)
     told: list[tuple[int, int]] = []
     one, other = CorpusPass(lookups, cut), CorpusPass(lookups, cut, lambda done, of: told.append((done, of)), workers=2)
