@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.questions import Reply
@@ -109,14 +110,16 @@ class Batches(ABC):
         """Return the progress in the server's JSON about a batch."""
         raise NotImplementedError
 
-    async def _pages(self, size: str, listed: str, after: str) -> AsyncIterator[list[dict[str, Any]]]:
+    async def _pages(
+        self, size: str, listed: str, after: str, may_be_gone: bool = False
+    ) -> AsyncIterator[list[dict[str, Any]]]:
         """Yield the pages of the list of batches. `size` and `after`: parameters of a page; `listed`: the field.
 
         Only a page that states a next one, as its field `nextPageToken` or by `has_more`, is followed by another.
         """
         query = {size: "100"}
         while True:
-            page = await self._asked(get(self._model.clients(), self.path, query))
+            page = await self._asked(get(self._model.clients(), self.path, query), may_be_gone)
             found = json_at(page, listed)
             batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
             yield batches
@@ -141,8 +144,11 @@ class Batches(ABC):
             problem = error.problem
         if may_be_gone and problem.status in NOT_THERE:
             return None
-        refused = f"{self.service} accepts no batch of {self._model.model}: {problem.line}"
-        raise FatalError(self._model._line(refused))
+        raise self._refused(problem)
+
+    def _refused(self, problem: Problem) -> FatalError:
+        line = f"{self.service} accepts no batch of {self._model.model}: {problem.line}"
+        return FatalError(self._model._line(line))
 
     def _reply(self, body: object, request: ModelRequest, sent: RequestStyle) -> tuple[Reply, bool]:
         if problem := self._model.hidden(body):
@@ -181,9 +187,12 @@ def as_line(request: Mapping[str, Any]) -> bytes:
     return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def json_lines(content: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON lines. Skip lines that are no object."""
-    for line in content.split(b"\n"):
+# longest: bytes of one result; no answer to a prompt of tabcontam is so long
+def json_lines(content: bytes, longest: int = 16 << 20) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file of JSON lines. Skip lines that are too long or no object."""
+    for line in BytesIO(content):  # without a copy of all lines
+        if len(line) > longest:
+            continue
         with suppress(ValueError, RecursionError):
             if isinstance(found := json.loads(line), dict):
                 yield found

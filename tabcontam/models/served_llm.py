@@ -112,6 +112,11 @@ class ServedLLM(ServedModel):
         self._clients: ClientPool | None = None
         self._answered = False  # True once a request was answered
 
+    @property
+    def short_name(self) -> str:
+        """The model's name in the server's list."""
+        return self.model
+
     async def connect(self) -> None:
         """Ask the server for the model. Raises `UsageError` if none answers, or it refuses the key or the model."""
         clients = self.clients()
@@ -130,7 +135,8 @@ class ServedLLM(ServedModel):
 
     async def generate(self, request: ModelRequest) -> Reply:
         """Return the reply to a prompt. Send the request again only without a refused part, with more tokens for
-        thinking or in another form. What a refusal shows is stored once the server has accepted a request after it.
+        thinking or in another form. What a refusal shows is stored once the server has accepted a request after it;
+        that the model thinks is stored at once.
         """
         form, habits = self.form, self.habits
         no_chat: Problem | None = None
@@ -154,6 +160,7 @@ class ServedLLM(ServedModel):
                 if not left or habits.reasons or not answer.cramped:
                     break
                 habits = replace(habits, thinks=True)
+                self.learn(habits)
             request.again()
         self.form, self.settled = self.form if form is PromptForm.CHAT else form, True
         reply = self.reply(answer, request, form)
@@ -268,7 +275,7 @@ class ServedLLM(ServedModel):
 
     def _turned_away(self, problem: Problem) -> str:
         whom = self.concern(problem)
-        if whom in LASTING:
+        if whom in (*LASTING, Concern.MODEL):
             return str(self._fatal(whom, problem))
         return f"{self._who} does not describe the model; it answered {problem.line}"
 
@@ -277,7 +284,6 @@ class ServedLLM(ServedModel):
         return FatalError(self._line(f"{self._other_kind()}: it answers with {what}; {advice}", longest=LONGEST_FATAL))
 
     async def _look_up(self, clients: ClientPool) -> None:
-        asked = self.model.rpartition("/")[2]
         try:
             names = self._names(await asyncio.wait_for(get(clients, self._paths()[1]), CONNECT_SECONDS))
         except NoAnswer as error:
@@ -286,9 +292,9 @@ class ServedLLM(ServedModel):
             names = []
         except (TransientError, TimeoutError):
             names = []  # without a list the error names no models
-        if asked not in names and self.model not in names:
-            similar = str(unknown("model", asked, map(self._line, names))) if names else ""
-            raise self._mistake(similar or f"unknown model {asked!r}; see {self.models_page}")
+        if self.short_name not in names:
+            similar = str(unknown("model", self.short_name, map(self._line, names))) if names else ""
+            raise self._mistake(similar or f"unknown model {self.short_name!r}; see {self.models_page}")
 
     def _unreachable(self, why: str) -> str:
         return f"{why}: cannot reach {self.address}; check the network and the proxy"

@@ -406,6 +406,7 @@ def test_the_notes_hold_no_prompt_and_are_read_although_a_crash_cut_them_off(kep
     assert open_notes(tmp_path) == []
 
 
-def test_lines_of_a_file_that_are_no_object_are_passed_over() -> None:
+def test_lines_of_a_file_that_are_too_long_or_no_object_are_passed_over() -> None:
     text = b'{"a": 1}\n\n[2]\n{"broken": \nnull\n{"b": "\xc3\xa4"}\n{"c": 3}'
     assert list(json_lines(text)) == [{"a": 1}, {"b": "ä"}, {"c": 3}]
+    assert list(json_lines(text, longest=9)) == [{"a": 1}, {"c": 3}]

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
-from tabcontam.models.base import ModelRequest, failed
+from tabcontam.models.base import FatalError, ModelRequest, failed
 from tabcontam.models.batch_api import (
     ENDED,
     MARK,
@@ -20,8 +20,9 @@ from tabcontam.models.batch_api import (
     as_line,
     check_batch_id,
 )
+from tabcontam.models.gemini.replies import passes
 from tabcontam.models.openai.connection import get, post
-from tabcontam.models.openai.errors import Problem
+from tabcontam.models.openai.errors import Concern, Problem
 from tabcontam.models.openai.replies import json_at, message
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class GeminiBatches(Batches):
         return _id(json_at(await self._asked(post(self._model.clients(), path, order)), "name"))
 
     async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
-        async for batches in self._pages("pageSize", "operations", "pageToken"):
+        async for batches in self._pages("pageSize", "operations", "pageToken", may_be_gone=True):
             for batch in batches:
                 if json_at(batch, "metadata", "displayName") == f"{MARK}-{mark}":
                     return _id(json_at(batch, "name"))
@@ -88,7 +89,12 @@ class GeminiBatches(Batches):
             return failed("the batch holds no reply to this request"), False
         code = error.get("code")
         status = STATUSES.get(code, code) if isinstance(code, int) else 400
-        return self._turned_down(Problem(status, {"error": error}), request, sent)
+        reply, again = self._turned_down(Problem(status, {"error": error}), request, sent)
+        return reply, again or passes(status)  # even if the quota of a day is used up: the next batch is sent later
+
+    def _refused(self, problem: Problem) -> FatalError:
+        concern = self._model.concern(problem)  # the address of a batch has the model's name
+        return self._model._fatal(concern, problem) if concern is Concern.MODEL else super()._refused(problem)
 
     def cancelling(self, batch: str) -> str:
         model = self._model

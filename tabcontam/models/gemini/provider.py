@@ -53,6 +53,7 @@ class GeminiModel(ServedLLM):
     too_long = staticmethod(lambda problem: False)
     read = staticmethod(lambda form, body: read_answer(body))
     crowded = (408, 429, 503, 504)
+    uncharged = (429, 503)
 
     def __init__(
         self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE, variable: str = ""
@@ -68,6 +69,10 @@ class GeminiModel(ServedLLM):
     @property
     def batches(self) -> GeminiBatches | None:
         return GeminiBatches(self) if self._own else None
+
+    @property
+    def short_name(self) -> str:
+        return self.model.rpartition("/")[2]
 
     @property
     def url(self) -> str:
@@ -95,7 +100,7 @@ class GeminiModel(ServedLLM):
 
     def _advice(self, whom: Concern, problem: Problem) -> str:
         _, what = hopeless(problem) or (whom, "")
-        return f"{self._who} {what.format(key=self._lets_in, model=self.model.rpartition('/')[2])}"
+        return f"{self._who} {what.format(key=self._lets_in, model=self.short_name)}"
 
     def _recognize(self, found: Any) -> None:
         name = json_at(found, "name")
@@ -149,7 +154,7 @@ class VertexModel(GeminiModel):
 
     @property
     def identity(self) -> Mapping[str, str]:
-        return {**super().identity, "model": self.model.rpartition("/")[2]}
+        return {**super().identity, "model": self.short_name}
 
     async def connect(self) -> None:
         clients = self.clients()
@@ -182,6 +187,7 @@ class VertexModel(GeminiModel):
             self._credentials, _ = auth.default(scopes=[SCOPE])
         except (GoogleAuthError, OSError, ValueError) as error:
             raise self._mistake(f"no login for Google Cloud ({one_line(error)}); {LOGIN}") from None
+        self._login = asyncio.Lock()  # as these connections, for one event loop
         clients = super()._clients_at(address)
         clients.headers = {}
         return clients
@@ -199,8 +205,9 @@ class VertexModel(GeminiModel):
         from google.auth.transport.requests import Request
 
         try:
-            if not self._credentials.valid:
-                await asyncio.to_thread(self._credentials.refresh, Request())
+            async with self._login:  # many requests find the token expired, but only the first renews it
+                if not self._credentials.valid:
+                    await asyncio.to_thread(self._credentials.refresh, Request())
         except (GoogleAuthError, ValueError) as error:
             raise TransientError(one_line(error), "login") from None
         clients.headers = {}

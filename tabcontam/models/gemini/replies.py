@@ -78,7 +78,11 @@ def hopeless(problem: Problem) -> tuple[Concern, str] | None:
 def concern(problem: Problem) -> Concern:
     if found := hopeless(problem):
         return found[0]
-    return Concern.PASSING if problem.status in (408, 429) or problem.status >= 500 else Concern.REQUEST
+    return Concern.PASSING if passes(problem.status) else Concern.REQUEST
+
+
+def passes(status: int) -> bool:
+    return status in (408, 429) or status >= 500
 
 
 def _words(reason: str) -> str:

@@ -39,7 +39,7 @@ RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # asks for the bod
 LISTING: Any = {**RAW, "timeout": 30.0}
 
 # The headers that a request to another server than OpenAI's needs, and that the SDK reads back from it. The SDK would
-# add the values of OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+# add the values of OPENAI_ORG_ID and OPENAI_PROJECT_ID.
 NEEDED_HEADERS = re.compile(
     r"accept|accept-encoding|anthropic-version|connection|content-length|content-type|host|idempotency-key|user-agent|"
     r"x-stainless-.*",
@@ -109,6 +109,8 @@ class ClientPool:
         except Exception as error:
             raise UsageError(f"no request can be sent from this machine: {error}") from error
         client = AsyncOpenAI(api_key=self.key, base_url=self.address, max_retries=0, timeout=timeout, http_client=http)
+        if self.headers is not None:
+            client._custom_headers = {}  # those of OPENAI_CUSTOM_HEADERS, even needed ones such as anthropic-version
         self._busy[client], self._room[client] = 0, room
         self.left = None if self.left is None else self.left - room
         return client

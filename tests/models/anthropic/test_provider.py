@@ -17,7 +17,7 @@ from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_anthropic import NAME, AnthropicServer, error, model, reply
 from tests.loopback_http import Response
 from tests.models.conformance.anthropic import BUSY, THOUGHT, Anthropic, picky
-from tests.models.conformance.provider import OTHER, SECRET, Body, ask_once, within
+from tests.models.conformance.provider import OTHER, SECRET, Body, ask_once, refusal_to_connect, within
 from tests.models.conformance.test_sdk import nested
 from tests.needed import needed
 
@@ -60,6 +60,12 @@ class TestAddress:
             resolve(f"anthropic:{spec}").open(ModelSettings())
         assert "\n" not in str(caught.value)
         assert "secret" not in str(caught.value)
+
+
+def test_a_name_with_a_path_is_none_of_the_list_that_has_only_its_end() -> None:
+    with AnthropicServer() as server:
+        said = refusal_to_connect(AnthropicModel(f"vendor/{NAME}", address=server.url))
+    assert said == f"unknown model 'vendor/{NAME}'; did you mean {NAME}?"
 
 
 def test_takes_a_server_that_tells_of_no_models() -> None:

@@ -236,6 +236,7 @@ class Anthropic(Provider):
         (WRONG_KEY, OTHER, "refused the key in TABCONTAM_API_KEY"),
         (error(403, "no use of this", "permission_error"), OTHER, "refused the key in TABCONTAM_API_KEY"),
         (WRONG_KEY, "", "wants a key; set the environment variable TABCONTAM_API_KEY"),
+        (error(410, "retired", "not_found_error"), "", f"does not offer {NAME}, or no longer does; name another model"),
     )
     other_kind = ([b"<html>", b"", b"[" * 100_000, b"7", b'{"id": []}', b"\xff"], "does not speak Anthropic's protocol")
     silent = "no answer in 0.05 s"

@@ -113,6 +113,7 @@ GEMINI = Batched(
     faults=(
         (loopback_gemini.error(13, "internal"), True),
         (loopback_gemini.error(429, "slow down", "RESOURCE_EXHAUSTED"), True),
+        (loopback_gemini.error(8, "Quota exceeded for requests per day", "RESOURCE_EXHAUSTED"), True),
         (Response({"candidates": []}), True),
         (loopback_gemini.error(3, "Request contains something odd"), False),
     ),
@@ -136,6 +137,7 @@ GEMINI = Batched(
     command='curl -X POST -H "x-goog-api-key: $GEMINI_API_KEY" {}/v1beta/batches/b1:cancel',
     no_batch=(
         (loopback_gemini.error(400, "no batches of this model"), FatalError, "no batches of this model"),
+        (loopback_gemini.error(404, "gone"), FatalError, "Google does not offer .*; name another model"),
         (loopback_gemini.error(429, "slow"), TransientError, "slow"),
         (Response({"name": "batches/a b"}), TransientError, "names no batch"),
     ),

@@ -163,6 +163,7 @@ class Gemini(Provider):
         (error(503, "overloaded", "UNAVAILABLE"), Passing("503", crowded=True, sent=False)),
         (error(408, "late"), Passing("408", crowded=True)),
         (error(504, "late", "DEADLINE_EXCEEDED"), Passing("504", crowded=True)),
+        (error(529, "busy"), Passing("529")),
         (error(500, "oops", "INTERNAL"), Passing("500")),
         (Response(raw=b"<html>Bad Gateway", status=502), Passing("502")),
         (Response({"a": 1}, cut=True), Passing("cut connection")),

@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from tabcontam.evidence.base import ReplyState
+from tabcontam.models.anthropic.provider import VERSION
 from tabcontam.models.base import FatalError, TransientError
 from tabcontam.models.served_model import PLACEHOLDER
 from tests.loopback_http import Response
@@ -71,6 +72,19 @@ def test_goes_where_no_variable_leads(provider: Provider, monkeypatch: pytest.Mo
     (request,) = server.requests
     assert (request.path, provider.key(request.headers)) == (provider.path, OTHER)
     assert SECRET not in json.dumps(dict(request.headers))
+
+
+def test_no_header_of_the_environment_is_sent_even_one_that_a_request_may_have(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Anthropic-Version: 1999-01-01\nUser-Agent: other")
+    with provider.server() as server:
+        model = provider.at(server.url)
+        within(model, model.connect)
+        ask_once(model)
+    assert "other" not in {request.headers["user-agent"] for request in server.requests}
+    sent = {request.headers.get("anthropic-version") for request in server.requests}
+    assert sent == ({"2023-06-01", VERSION} if provider.name == "anthropic" else {None})
 
 
 def test_goes_to_the_makers_address_by_default(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from tabcontam.evidence.base import Reply, ReplyState, Usage
 from tabcontam.evidence.structured_answers import PROBE, is_enforced, schema_of
-from tabcontam.models.base import SpentError
+from tabcontam.models.base import SpentError, TransientError
 from tabcontam.models.thresholds import MOST_THINKING_TOKENS
 from tests.loopback_http import Response
-from tests.models.conformance.provider import ASKED, Body, Provider, ask, ask_once, in_turn, outcome, within
+from tests.models.conformance.provider import ASKED, Body, Provider, ask, ask_once, in_turn, outcome, trouble, within
 
 HELD = replace(ASKED, question=replace(ASKED.prompt, values=("age", "name (given)")), structured=True)
 
@@ -24,6 +24,15 @@ def test_gives_thinking_its_own_allowance_and_remembers(anybody: Provider) -> No
     assert {reply.text for reply in later} == {"42"}
     assert [anybody.room(body) for body in server.asked] == [16] + [16 + MOST_THINKING_TOKENS] * 3
     assert model.allowance == MOST_THINKING_TOKENS
+
+
+def test_remembers_thinking_although_the_next_request_fails(anybody: Provider) -> None:
+    responses = [anybody.thought(), anybody.error(503, "busy"), anybody.text("42")]
+    with anybody.server(lambda body: responses.pop(0)) as server:
+        model = anybody.at(server.url)
+        trouble(model, TransientError)
+        assert ask_once(model).text == "42"
+    assert [anybody.room(body) for body in server.asked] == [16] + [16 + MOST_THINKING_TOKENS] * 2
 
 
 def test_an_allowance_has_an_end(anybody: Provider) -> None:

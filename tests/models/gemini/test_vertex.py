@@ -165,6 +165,23 @@ def test_a_project_that_may_not_is_told(tokens: TokenServer) -> None:
     )
 
 
+def test_an_expired_token_is_renewed_once_for_all_requests(tokens: TokenServer) -> None:
+    with VertexServer() as server:
+        model = opened(server)
+
+        async def run() -> list[Reply]:
+            try:
+                await model.connect()
+                model._credentials.token = None
+                return await asyncio.gather(*(model.generate(ASKED) for _ in range(8)))
+            finally:
+                await model.close()
+
+        for _ in range(2):  # each in an event loop of its own
+            assert [reply.text for reply in asyncio.run(run())] == ["fine"] * 8
+    assert len(tokens.requests) == 4  # a first token and a new one in each loop
+
+
 def test_a_token_that_cannot_be_renewed_may_pass(tokens: TokenServer) -> None:
     with VertexServer() as server:
         model = opened(server)
