@@ -6,7 +6,6 @@ most the tokens that the key's tier allows. Requests that are not answered withi
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import FatalError, ModelRequest, failed
@@ -24,9 +23,6 @@ from tabcontam.models.gemini.replies import passes
 from tabcontam.models.openai.connection import get, post
 from tabcontam.models.openai.errors import Concern, Problem
 from tabcontam.models.openai.replies import json_at, message
-
-if TYPE_CHECKING:
-    pass
 
 FOLDER = "batches/"  # before the id of each batch
 # The HTTP status for each code of google.rpc that a failed request in a batch states.

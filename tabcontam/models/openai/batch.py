@@ -6,7 +6,6 @@ the account's tier allows. Requests that are not answered within 24 hours expire
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
 
 from tabcontam.evidence.questions import Reply
 from tabcontam.models.base import ModelRequest, PromptForm, failed
@@ -23,9 +22,6 @@ from tabcontam.models.batch_api import (
 from tabcontam.models.openai.connection import get, post, upload
 from tabcontam.models.openai.errors import Problem
 from tabcontam.models.openai.replies import json_at, tokens_at
-
-if TYPE_CHECKING:
-    pass
 
 PATHS = {PromptForm.CHAT: "/chat/completions", PromptForm.COMPLETION: "/completions"}
 FULL = "token_limit_exceeded"  # the error code of a batch if too many tokens wait already

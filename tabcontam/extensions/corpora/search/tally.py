@@ -34,7 +34,7 @@ OF_FILES = frozenset(  # reasons that count whole files, each once
 @dataclass
 class Tally:
     """A count of the read parts of a corpus: `documents`, the `bytes` of their text (UTF-8, overlaps counted once), and
-    for each reason how often it occurred in each file. Processes exchange tallies by `as_dict` and `from_dict`.
+    for each reason how often it occurred in each file. An index stores it by `as_dict` and `from_dict`.
     """
 
     documents: int = 0
