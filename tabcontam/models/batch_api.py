@@ -21,7 +21,7 @@ from tabcontam.models.openai.replies import json_at
 if TYPE_CHECKING:
     from tabcontam.models.served_llm import ServedLLM
 
-ENDED = {  # what is said of a batch in each state in which it has ended
+ENDED = {  # words for each state in which a batch has ended
     "completed": "",
     "succeeded": "",
     "expired": "the batch expired before it was answered",

@@ -53,7 +53,7 @@ class Provider:
 
 
 class MissingModel(Model):
-    """A model, named `spec`, that lacks something. `error` says what is missing and how to get it. Nothing is sent."""
+    """A model, named `spec`, that lacks something. `error` names it and the way to get it. Nothing is sent."""
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})

@@ -39,7 +39,7 @@ def read_results(folder: Path) -> RunResults:
     """Return the checked `results.json` of a run's folder. Raises `UsageError`."""
     check_own_files(folder)
     path = folder / RESULTS
-    with suppress(OSError, ValueError):  # what is wrong is found below
+    with suppress(OSError, ValueError):  # the reader below names the fault
         if _is_large(folder):
             return _of_known_tests(read_lines(path, _adapter()))
     try:

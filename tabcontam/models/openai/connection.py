@@ -256,7 +256,7 @@ async def find_api_elsewhere(address: str, clients_at: Callable[[str], ClientPoo
 
 
 def nowhere(address: str, what: str) -> str:
-    """Return the message that a host has no API. `what` says what is wrong at the address."""
+    """Return the message that a host has no API. `what` names the fault at the address."""
     others = other_places(address)
     return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
 
